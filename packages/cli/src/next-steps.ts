@@ -23,7 +23,7 @@ export function printNextSteps(): void {
 type Steps = readonly (readonly [command: string, what: string])[];
 
 const atTheBeginning: readonly [string, Steps] = [
-  "Stepwell: durable workflows, self-hosted. No service is known here yet.",
+  "Stepwell: durable workflows, self-hosted. No service is chosen yet.",
   [
     ["stepwell dev", "start a service here, to try it out"],
     ["stepwell login --url ADDRESS", "sign in to a service that runs elsewhere"],

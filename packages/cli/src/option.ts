@@ -20,14 +20,14 @@ export function wholeNumber(minimum: number, maximum: number): (text: string) =>
   return (text) => {
     const number = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
     if (number >= minimum && number <= maximum) return number;
-    throw new InvalidArgumentError(`It takes a whole number from ${minimum} to ${maximum}.`);
+    throw new InvalidArgumentError(`Give a whole number from ${minimum} to ${maximum}.`);
   };
 }
 
 /** Returns a parser for options that can be repeated, or given once with commas between the values. */
 export function each(text: string, before: readonly string[] = []): readonly string[] {
   const parts = text.split(",").map((part) => part.trim());
-  if (parts.includes("")) throw new InvalidArgumentError("A part of it is empty.");
+  if (parts.includes("")) throw new InvalidArgumentError("The list has an empty part.");
   return [...before, ...parts];
 }
 
@@ -47,5 +47,5 @@ const maxLimit = 10_000;
 
 /** The option of every command that prints a list. */
 export function withLimit(command: Command, usual = 50): Command {
-  return command.option("--limit <number>", "list this many at most", wholeNumber(1, maxLimit), usual);
+  return command.option("--limit <number>", "the maximum number of entries to list", wholeNumber(1, maxLimit), usual);
 }

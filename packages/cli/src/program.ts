@@ -80,11 +80,11 @@ function declareThisMachine(program: Command): void {
     .command("login")
     .option(
       "--url <address>",
-      "the address of the service; by default that of the profile, STEPWELL_URL, or the one that `stepwell dev` started here",
+      "the address of the service; by default that of the profile, STEPWELL_URL, or the service that `stepwell dev` started in this directory",
     )
     .option("--organization <name>", "name or id of the organization to work in, if there are several")
     .option("--profile <name>", "sign in at the service of this profile")
-    .option("--insecure", "also over http to another machine, although others in the network can read the tokens")
+    .option("--insecure", "allow unencrypted http to another machine; others in the network can then read the tokens")
     .description("sign in with a browser, here or on another machine, and store the sign-in for later commands")
     .action(login);
   program
@@ -98,7 +98,7 @@ function declareThisMachine(program: Command): void {
     .command("dev")
     .argument(
       "[definitions...]",
-      "files, or directories with them, to deploy now and whenever they change; jobs are then shown live",
+      "definition files, or directories that contain them, to deploy now and whenever they change; jobs are then shown live",
     )
     .description("start a service to try it out, with a user, an organization, a token and a sample job")
     .action(async (definitions) => (await import("./dev/dev.ts")).dev({ definitions }));
@@ -111,9 +111,9 @@ function declareThisMachine(program: Command): void {
   program
     .command("sample")
     .addArgument(new Argument("[example]", "which one").choices([...sampleNames, ...workerNames]).default(sampleName))
-    .option("--name <name>", "the name of the workflow in it; by default that of the example")
+    .option("--name <name>", "the name of the workflow in the definition; by default that of the example")
     .description(
-      "print the definition of an example, by default of the one that `dev` deploys, or the program of a worker",
+      "print the definition of an example workflow, or the program of an example worker; by default the definition that `dev` deploys",
     )
     .action(sample);
   program
@@ -130,8 +130,10 @@ function declareOperation(program: Command): void {
     .action(async () => (await import("./dev/serve.ts")).serve());
   program
     .command("init")
-    .description("make the first owner of an empty store; print the owner's token and a link to set a password, once")
-    .requiredOption("--email <address>", "the owner's mail address")
+    .description(
+      "create the first owner of an empty store; print, only once, the owner's token and a link to set a password",
+    )
+    .requiredOption("--email <address>", "the owner's e-mail address")
     .requiredOption("--organization <name>", "name of the first organization")
     .action(async (options) => (await import("./operation/init.ts")).init(options));
   program
@@ -147,12 +149,12 @@ function declareOperation(program: Command): void {
     .command("reset-link")
     .argument("<email>")
     .option("--remove-second-factor", "also remove the second factor, if the user lost the app and the recovery codes")
-    .description("print a link to set another password; it works once")
+    .description("print a link with which the user sets a new password; it works once")
     .action(async (email, options) => (await import("./operation/users.ts")).resetLink(email, options));
   user
     .command("disable")
     .argument("<email>")
-    .description("disable a user: no sign-in and no token of theirs works any more")
+    .description("disable a user, who can then no longer sign in or use tokens")
     .action(async (email) => (await import("./operation/users.ts")).disable(email));
   user
     .command("enable")
@@ -162,8 +164,8 @@ function declareOperation(program: Command): void {
   user
     .command("organizations")
     .argument("<email>")
-    .option("--max <number>", 'how many; 0: none; "default": as configured')
-    .description("show how many organizations a user may create, or set it")
+    .option("--max <number>", 'the number; 0 allows none, and "default" applies the configured value')
+    .description("show or set how many organizations a user may create")
     .action(async (email, options) => (await import("./operation/users.ts")).organizations(email, options));
 }
 

@@ -37,7 +37,7 @@ test.concurrent.each([
   ],
   [
     ["submit", "a", "--wait", "abc"],
-    "stepwell: option '--wait <seconds>' argument 'abc' is invalid. It takes a whole number from 0 to 86400.\nUsage: stepwell submit [options] <workflow>\n",
+    "stepwell: option '--wait <seconds>' argument 'abc' is invalid. Give a whole number from 0 to 86400.\nUsage: stepwell submit [options] <workflow>\n",
   ],
   [
     ["submit", "a", "--input", "{n}"],
@@ -248,9 +248,9 @@ test("a profile names a service and an organization, and contains no secret", as
   expect((await run({ ...home, STEPWELL_PROFILE: "prod" })).output).toContain("Commands go to http://127.0.0.1:9.");
   expect(await run({ ...home, STEPWELL_TOKEN: "none" }, "whoami", "--profile", "test")).toMatchObject({
     code: 3,
-    complaint: expect.stringMatching(/There is no profile test\. There are: prod\./),
+    complaint: expect.stringMatching(/There is no profile test\. The profiles are: prod\./),
   });
-  expect((await run(home)).output).toContain("No service is known here yet.");
+  expect((await run(home)).output).toContain("No service is chosen yet.");
   await run(home, "profile", "use", "prod");
   expect((await run(home)).output).toContain("Commands go to http://127.0.0.1:9.");
 });

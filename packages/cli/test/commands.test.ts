@@ -67,7 +67,9 @@ test.concurrent("a job can be submitted, listed, explained and shown, and contin
     /^JOB .*\nID +approval +RUNNING +approve: waits for approved +\d+ s\n$/,
   );
   expect((await stepwell("job", "explain", job.jobId)).output).toMatch(/approved/);
-  expect((await stepwell("event", "send", job.jobId, "approved")).output).toMatch(/^approved: the job has the event/);
+  expect((await stepwell("event", "send", job.jobId, "approved")).output).toMatch(
+    /^approved: the job received the event/,
+  );
   const ended = await stepwell("job", "show", job.jobId, "--wait", "30");
   expect(ended).toMatchObject({ code: 0, output: expect.stringMatching(/status +SUCCEEDED/) });
   expect(ended.output).toMatch(/STEP +VISIT +STATUS +ATTEMPTS +TIME\nprepare +1 +succeeded +1 +\d+ ms\n/);
@@ -88,7 +90,7 @@ test.concurrent("`job watch` prints each entry as it comes and ends with the job
     code: 1,
     last: expect.stringMatching(/^\S+Z {2}job\.cancelled/),
   });
-  expect(shown(await stepwell("job", "resume", jobId))).toMatch(/^The job ID goes on: it is /);
+  expect(shown(await stepwell("job", "resume", jobId))).toMatch(/^The job ID continues: it is /);
   await stepwell("event", "send", jobId, "approved");
   const again = await stepwell("job", "watch", jobId, "--json");
   expect(again.code).toBe(0);
@@ -164,7 +166,7 @@ test.concurrent("deploy with --dry-run changes nothing and prints the planned ch
   const definition = JSON.stringify({ ...JSON.parse(waitingDefinition), workflowName: "dry" });
   await writeFile(file, definition);
   expect((await stepwell("deploy", file, "--dry-run")).output).toBe(
-    "Nothing was changed. It would be version 1, and $LIVE.\n",
+    "Nothing was changed. The definition would become version 1, with the tag $LIVE.\n",
   );
   expect(await json("workflow", "list")).toEqual([]);
   expect(await stepwell("deploy", file)).toMatchObject({
@@ -183,7 +185,7 @@ test.concurrent("deploy with --dry-run changes nothing and prints the planned ch
   await writeFile(file, JSON.stringify({ ...rest, steps: [...steps.slice(0, -1), finish] }));
   const strict = await stepwell("deploy", file, "--strict");
   expect(strict).toMatchObject({ code: 1, output: "" });
-  expect(strict.complaint).toMatch(/warning: [\s\S]*1 warning, and --strict allows none/);
+  expect(strict.complaint).toMatch(/warning: [\s\S]*1 warning, which --strict does not allow/);
   expect((await json("workflow", "versions", "dry")).length).toBe(1);
   const { workflows } = (await api.call("ListWorkflows", {})).body as { workflows: unknown[] };
   expect(workflows.length).toBe(1);

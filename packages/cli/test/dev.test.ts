@@ -72,7 +72,7 @@ test("the first five minutes work: a sample job waits, the printed lines approve
   expect(unchanged).toMatchObject({
     code: 0,
     output: expect.stringMatching(
-      /^unchanged: the definition is that of version 1 \([0-9a-f-]{36}\), which is \$LIVE already$/m,
+      /^unchanged: the definition is the same as in version 1 \([0-9a-f-]{36}\), which is \$LIVE already$/m,
     ),
   });
   expect((await run(environment, "deploy", sampleFile, "--tag", "beta")).output).toContain("which is beta now");
@@ -185,7 +185,9 @@ test("where dev.json cannot be read, it ends with one sentence", async () => {
   expect(await run(interrupted(), "dev")).toEqual({
     code: 1,
     output: "",
-    complaint: expect.stringMatching(/^stepwell: .*dev\.json cannot be read: .* Delete it to get a new one\.\n$/),
+    complaint: expect.stringMatching(
+        /^stepwell: .*dev\.json cannot be read: .* Delete the file; `stepwell dev` then writes a new one\.\n$/,
+      ),
   });
 });
 
@@ -248,11 +250,11 @@ describe("on a store that init makes", () => {
     firstLink = linkIn(first.output);
     expect(await run(own, "init", "--email", "eve@example.org", "--organization", "acme")).toMatchObject({
       code: 1,
-      complaint: expect.stringMatching(/has an owner already.*`stepwell user reset-link EMAIL`/),
+      complaint: expect.stringMatching(/already has an owner.*`stepwell user reset-link EMAIL`/),
     });
     expect(await run(own, "dev")).toMatchObject({
       code: 1,
-      complaint: expect.stringMatching(/^stepwell: This store was made by `stepwell init` .*`stepwell serve`\.\n$/),
+      complaint: expect.stringMatching(/^stepwell: `stepwell init` made this store.*`stepwell serve`\.\n$/),
     });
   });
 
@@ -274,7 +276,7 @@ describe("on a store that init makes", () => {
     expect(await setPassword(linkIn(output))).toBe(200);
     expect(await run(own, "user", "reset-link", "eve@example.org")).toMatchObject({
       code: 3,
-      complaint: "stepwell: Nobody here has the e-mail address eve@example.org.\n",
+      complaint: "stepwell: No account in this store has the e-mail address eve@example.org.\n",
     });
     await stop(service, "SIGTERM");
   });
@@ -287,7 +289,7 @@ test("the operator's commands say what to do while a process holds the embedded 
   onTestFinished(() => database.close());
   expect(await run(held, "user", "reset-link", "ada@example.org")).toMatchObject({
     code: 1,
-    complaint: expect.stringContaining("Stop the service, run this again"),
+    complaint: expect.stringContaining("Stop the service, run this command again"),
   });
   expect(await run(held, "organization", "limits", crypto.randomUUID(), "--requests-per-minute", "7")).toMatchObject({
     code: 1,

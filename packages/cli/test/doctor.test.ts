@@ -101,7 +101,9 @@ describe("on a PostgreSQL server that may lose acknowledged transactions", () =>
     const { environment } = await ownDatabase();
     const { child } = await service(environment);
     const findings = await examine(environment);
-    expect(findings).toContainEqual({ check: "secret key", level: "ok", detail: "It opens the store's check value." });
+    expect(findings).toContainEqual(
+      { check: "secret key", level: "ok", detail: "The key decrypts the store's check value." },
+    );
     expect(findings).toContainEqual(expect.objectContaining({ check: "clock", level: "ok" }));
     const wrong = await examine({ ...environment, STEPWELL_SECRET_KEY: randomBytes(32).toString("base64") });
     expect(wrong).toContainEqual({
@@ -169,7 +171,7 @@ describe("on a PostgreSQL server that may lose acknowledged transactions", () =>
     expect(await examineInstallation({ ...environment, DATABASE_URL: proxy.url })).toContainEqual({
       check: "pooler",
       level: "ok",
-      detail: "There is a connection pooler before the server; it shares no sessions.",
+      detail: "There is a connection pooler before the server. It does not share sessions.",
     });
   });
 });
@@ -213,7 +215,9 @@ describe("on the embedded store", () => {
       { check: "durability", level: "ok", detail: expect.stringContaining("fsync and full_page_writes are on") },
       { check: "durability", level: "ok", detail: "An fsync of the embedded store reaches the disk." },
     ]);
-    expect(alone).toContainEqual({ check: "secret key", level: "ok", detail: "It opens the store's check value." });
+    expect(alone).toContainEqual(
+      { check: "secret key", level: "ok", detail: "The key decrypts the store's check value." },
+    );
 
     const keyFile = join(dataDir, "secret.key");
     chmodSync(keyFile, 0o644);
@@ -240,7 +244,11 @@ describe("on the embedded store", () => {
     const made = await run(environment, "init", "--email", "ann@example.com", "--organization", "acme");
     expect(made).toMatchObject({ code: 0 });
     expect((await examine(environment)).filter(({ check }) => check === "secret key")).toEqual([
-      { check: "secret key", level: "ok", detail: `The first start makes the key, in ${join(dataDir, "secret.key")}.` },
+      {
+        check: "secret key",
+        level: "ok",
+        detail: `The first start creates the key, in ${join(dataDir, "secret.key")}.`,
+      },
     ]);
     expect(existsSync(join(dataDir, "secret.key"))).toBe(false);
   });

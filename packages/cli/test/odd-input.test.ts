@@ -48,7 +48,7 @@ test.each([
   [["submit", "a", "--idempotency-key", ""], "option '--idempotency-key <key>' is empty."],
   [
     ["token", "create", "a", "--permission", "job:read,,job:list"],
-    "option '--permission <permission>' argument 'job:read,,job:list' is invalid. A part of it is empty.",
+    "option '--permission <permission>' argument 'job:read,,job:list' is invalid. The list has an empty part.",
   ],
 ])("an empty value, such as an unset shell variable gives, is wrong usage: %j", async (words, complaint) => {
   const ended = await run(nowhere, ...words);
@@ -63,7 +63,7 @@ test("an empty environment variable counts as not set", async () => {
   const unset = { ...nowhere, STEPWELL_URL: "", STEPWELL_TOKEN: "", STEPWELL_PROFILE: "" };
   expect(await run(unset, "whoami")).toMatchObject({
     code: 4,
-    complaint: expect.stringContaining("No service is known here."),
+    complaint: expect.stringContaining("No service is chosen."),
   });
   expect(await run({ ...nowhere, STEPWELL_TOKEN: "" }, "whoami")).toMatchObject({
     code: 4,
@@ -82,7 +82,8 @@ test.each(["stw_a\nb", "stw_\u2713"])("text that cannot be a token is rejected, 
   const { code, complaint } = await run({ ...nowhere, STEPWELL_TOKEN: token }, "whoami");
   expect({ code, complaint }).toEqual({
     code: 4,
-    complaint: "stepwell: STEPWELL_TOKEN contains spaces, line breaks or other characters that no token has.\n",
+    complaint:
+      "stepwell: STEPWELL_TOKEN contains spaces, line breaks or other characters that never occur in a token. Set it to the token alone.\n",
   });
 });
 
@@ -107,7 +108,7 @@ test("a profile's name can be written in a command, and a broken file of profile
   for (const name of ["a b", "a\nb"]) {
     expect(await run(home, "profile", "set", name, "--url", "http://127.0.0.1:9")).toMatchObject({
       code: 2,
-      complaint: expect.stringContaining("without spaces"),
+      complaint: expect.stringContaining("contains no spaces"),
     });
   }
   mkdirSync(join(directory, "broken", "stepwell"), { recursive: true });
@@ -126,13 +127,13 @@ test("the command line names each of its own files that is broken", async () => 
   const kept = { ...nowhere, STEPWELL_TOKEN: "", STEPWELL_CREDENTIALS_FILE: credentials };
   expect(await run(kept, "whoami")).toMatchObject({
     code: 1,
-    complaint: expect.stringMatching(/credentials\.json cannot be read: the sign-in at \S+ is not whole\. Delete it/),
+    complaint: expect.stringMatching(/credentials\.json cannot be read: the sign-in at \S+ is incomplete\. Delete it/),
   });
   mkdirSync(join(directory, "dev"));
   await writeFile(join(directory, "dev", "dev.json"), '{"baseUrl":"http://127.0.0.1:9","token":5}');
   expect(await run({ ...nowhere, STEPWELL_DATA_DIR: join(directory, "dev") }, "whoami")).toMatchObject({
     code: 1,
-    complaint: expect.stringMatching(/dev\.json cannot be read: token is not a text\. Delete it/),
+    complaint: expect.stringMatching(/dev\.json cannot be read: token is not a text\. Delete the file/),
   });
 });
 
@@ -156,8 +157,10 @@ test("an empty HOME counts as not set, and does not mean the working directory",
 
 test("an invalid home directory stores nothing, and the command says so only when it needs to store something", async () => {
   const home = { ...nowhere, XDG_CONFIG_HOME: "", HOME: "/dev/null" };
-  expect((await run(home, "profile", "list")).output).toBe("There is no profile yet.\n");
-  // The command asks the service, although it can store nothing in this home directory.
+  expect((await run(home, "profile", "list")).output).toBe(
+    "There is no profile yet. Create one with `stepwell profile set`.\n",
+  );
+  // The command asks the service, although nothing can be kept in this home directory.
   expect(await run(home, "whoami")).toMatchObject({ code: 5 });
   expect(await run(home, "profile", "set", "a", "--url", "http://127.0.0.1:9")).toMatchObject({
     code: 1,
@@ -237,7 +240,7 @@ test.each([
   const told = {
     code: 1,
     output: "",
-    complaint: `stepwell: The service answered 200 with ${what}. Is the address that of the service?\n`,
+    complaint: `stepwell: The service answered 200 with ${what}. Is this the address of the service?\n`,
   };
   const there = { ...nowhere, STEPWELL_URL: url };
   const commands = [["job", "list"], ["job", "show", "j"], ["queue", "list"], ["submit", "a"], ["whoami"]];
@@ -262,7 +265,7 @@ test("`job watch` ends at once at an address without streams, and reports the an
     code: 1,
     output: "",
     complaint:
-      "stepwell: The service answered 200 with something that is not a stream of events. Is the address that of the service?\n",
+      "stepwell: The service answered 200 with something that is not a stream of events. Is this the address of the service?\n",
   });
 });
 

@@ -73,7 +73,7 @@ test.concurrent("a user with several organizations chooses one by its name or it
   const unknown = await signIn(terminal, "--organization", "nobody's");
   expect(unknown).toMatchObject({
     code: 3,
-    complaint: expect.stringContaining("none of your organizations is nobody's"),
+    complaint: expect.stringContaining("none of your organizations has the name or id nobody's"),
   });
   expect(stored(terminal).organizationId).toBeUndefined();
 });
@@ -122,7 +122,10 @@ test.concurrent("logout ends the session at the service and deletes the local to
   });
   expect(await accessOf(idToken)).toBe(401);
   expect(readFileSync(terminal.credentials, "utf8")).not.toContain(refreshToken);
-  expect(await run(terminal.environment, "logout")).toMatchObject({ code: 0, output: "Nobody is signed in here.\n" });
+  expect(await run(terminal.environment, "logout")).toMatchObject({
+    code: 0,
+    output: "Nobody is signed in on this machine.\n",
+  });
   expect(await run(terminal.environment, "whoami")).toMatchObject({
     code: 4,
     complaint: expect.stringContaining("stepwell login"),
@@ -135,7 +138,7 @@ test.concurrent("logout deletes the local tokens even if the service is unreacha
   const content = readFileSync(terminal.credentials, "utf8").replaceAll(service.baseUrl, "http://localhost:9");
   writeFileSync(terminal.credentials, content);
   const { code, complaint } = await run(terminal.environment, "logout");
-  expect([code, complaint]).toEqual([1, expect.stringMatching(/removed here, but .* cannot be reached/)]);
+  expect([code, complaint]).toEqual([1, expect.stringMatching(/removed from this machine, but .* cannot be reached/)]);
   expect(readFileSync(terminal.credentials, "utf8")).not.toContain("refreshToken");
 });
 
@@ -225,7 +228,7 @@ test.concurrent("a sign-in to another service does not take over a directory whe
   writeFileSync(join(dataDirectory, "dev.json"), JSON.stringify({ baseUrl: "http://localhost:9", token: "t" }));
   const terminal = await newTerminal(dataDirectory);
   const done = await signIn(terminal);
-  expect(done.complaint).toContain(`In this directory commands go to http://localhost:9`);
+  expect(done.complaint).toContain(`In this directory, commands go to http://localhost:9`);
   expect(await run(terminal.environment, "whoami")).toMatchObject({
     code: 5,
     complaint: expect.stringContaining("http://localhost:9 cannot be reached"),

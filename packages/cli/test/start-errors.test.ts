@@ -208,7 +208,9 @@ test.concurrent.each([
   const { port } = taken.address() as AddressInfo;
   const said = await complaint({ DATABASE_URL: url, ...settings(String(port)) });
   taken.close();
-  expect(said).toBe(`stepwell: Port ${port} is taken. Stop what listens there, or choose another with ${variable}.\n`);
+  expect(said).toBe(
+    `stepwell: Port ${port} is taken. Stop the program that listens there, or choose another port with ${variable}.\n`,
+  );
   await remove();
 });
 

@@ -48,7 +48,7 @@ test("queues are listed with their waiting tasks, and a queue can be paused and 
   for (const queue of ["thumbnails", "captions", "thumbnails"]) await submit(queue);
   expect(await stepwell("queue", "pause", "captions")).toMatchObject({
     code: 0,
-    output: "The queue captions is paused: none of its tasks is handed out. 1 task waits, and workers hold 0.\n",
+    output: "The queue captions is paused, so none of its tasks is handed out. 1 task waits, and workers hold 0.\n",
   });
   expect((await stepwell("queue", "list")).output.replaceAll(/ \d+ s {2}/g, " AGE  ")).toBe(
     [

@@ -113,7 +113,7 @@ export function noAnswer(detail: string, cause?: unknown): StepwellError {
 
 /** The error of an answer that does not come from Stepwell. `what` describes that answer. */
 export function foreignAnswer(status: number, what: string): StepwellError {
-  const detail = `The service answered ${status} with ${what}. Is the address that of the service?`;
+  const detail = `The service answered ${status} with ${what}. Is this the address of the service?`;
   return new StepwellError({ title: "Unexpected answer", status, detail, code: "UnhandledError" });
 }
 

@@ -27,7 +27,7 @@ export async function* watchJob(
   const limit = {
     signal,
     ms: maxSilenceMs,
-    late: () => noAnswer(`The stream was silent for ${maxSilenceMs / 1000} s.`),
+    late: () => noAnswer(`The stream sent nothing for ${maxSilenceMs / 1000} s.`),
   };
   let sequence = after;
   let isFinished = false;

@@ -79,7 +79,7 @@ export class Transport {
   constructor(options: ClientOptions, chance: Chance = { pause, random: Math.random }) {
     if (!/^https?:\/\/[^/]/.test(options.baseUrl)) {
       throw new TypeError(
-        `baseUrl must begin with http:// or https:// and name a host, not be ${JSON.stringify(options.baseUrl)}.`,
+        `baseUrl must begin with http:// or https:// and name a host, but it is ${JSON.stringify(options.baseUrl)}.`,
       );
     }
     this.#baseUrl = options.baseUrl.replace(/\/+$/, "");
@@ -241,7 +241,7 @@ function errorOf(reply: Reply): StepwellError {
 /** A proxy between client and service may answer something of its own. */
 export function problemOf({ body, response: { status } }: Reply): Problem {
   if (isProblem(body)) return { ...body, status };
-  const detail = `The service answered ${status} and no reason.`;
+  const detail = `The service answered ${status} and gave no reason.`;
   return { title: "Unexpected answer", status, detail, code: "UnhandledError" };
 }
 
@@ -273,7 +273,9 @@ function filled(path: string, values: Readonly<Record<string, string>>): string 
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
     if (typeof value === "string" && !["", ".", ".."].includes(value)) return encodeURIComponent(value);
-    throw new TypeError(`${name} must be a text that can stand in the path ${path}, not ${JSON.stringify(value)}.`);
+    throw new TypeError(
+      `${name} must be a string that is valid in the path ${path}, but it is ${JSON.stringify(value)}.`,
+    );
   });
 }
 

@@ -265,7 +265,7 @@ function insteadOf(outcome: Outcome, error: unknown): Outcome | undefined {
 }
 
 const untold =
-  "The work failed, and the service refused its failure: FailTask does not allow the type, the message or the time.";
+  "The work failed, and the service rejected the report of the failure: FailTask does not allow its type, message or time.";
 
 /** The service accepts no failure with an empty message or a longer one than this. */
 function bounded(message: string): string {

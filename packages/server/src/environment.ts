@@ -25,7 +25,7 @@ function describeFormerName(
   environment: Readonly<Record<string, string | undefined>>,
 ): string {
   return environment[variable]
-    ? `The variable ${name} is now named ${variable}, which is set too: ${name} is ignored. Please remove it.`
+    ? `The variable ${name} is now named ${variable}. Both are set, so ${name} is ignored. Please remove ${name}.`
     : `The variable ${name} is now named ${variable}. The old name still works for now; please rename the variable.`;
 }
 

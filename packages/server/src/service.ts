@@ -265,7 +265,7 @@ function openAuth(ground: Ground, engine: NodeEngine, publicUrl: () => string) {
     onLastOwnerKept: ({ id, organizationId }, userId) =>
       logger.warn(
         { provider: id, organizationId, userId },
-        "the last owner stays one, though the provider says otherwise",
+        "the last owner stays an owner, although the provider gives them other roles",
       ),
   };
   const authenticator = new Authenticator({

@@ -51,7 +51,7 @@ describe("a renamed setting", () => {
     const both = { ...former, STEPWELL_COMMIT_TIMEOUT_MS: "900" };
     expect(readConfig(both).commitTimeoutMs).toBe(900);
     expect(describeUnknownVariables(both)).toEqual([
-      "The variable STEPWELL_STORE_PATIENCE_MS is now named STEPWELL_COMMIT_TIMEOUT_MS, which is set too: STEPWELL_STORE_PATIENCE_MS is ignored. Please remove it.",
+      "The variable STEPWELL_STORE_PATIENCE_MS is now named STEPWELL_COMMIT_TIMEOUT_MS. Both are set, so STEPWELL_STORE_PATIENCE_MS is ignored. Please remove STEPWELL_STORE_PATIENCE_MS.",
     ]);
   });
 });

@@ -8,10 +8,17 @@ import { print, write } from "../output/terminal.ts";
 export function declareApi(program: Command): void {
   program
     .command("api")
-    .argument("<path>", "such as '/organizations/{organizationId}/limits'; {organizationId} is filled in", parsePath)
-    .addOption(new Option("--method <method>", "left out: GET, or POST with --input").choices(methods))
+    .argument(
+      "<path>",
+      "such as '/organizations/{organizationId}/limits'; the command fills in {organizationId}",
+      parsePath,
+    )
+    .addOption(new Option("--method <method>", "by default GET, or POST with --input").choices(methods))
     .option("--input <json>", "the body of the request: JSON, @FILE, or - for standard input", parseJson)
-    .option("--idempotency-key <key>", "repeated under the same key, nothing is done twice")
+    .option(
+      "--idempotency-key <key>",
+      "a key for safe repetition: the service carries out requests with the same key only once",
+    )
     .description("send a request to any operation of the HTTP API, and print the body of its answer")
     .action(send);
 }
@@ -52,8 +59,8 @@ type Call = (
 
 function parsePath(text: string): string {
   if (/[{}]/.test(text.replaceAll(placeholder, ""))) {
-    throw new InvalidArgumentError(`Only ${placeholder} is filled in. Write the other ids into the path.`);
+    throw new InvalidArgumentError(`The command fills in only ${placeholder}. Write all other ids into the path.`);
   }
   if (/^\/[^/\s][^\s]*$/.test(text)) return text;
-  throw new InvalidArgumentError("It takes a path of the API, which begins with one slash.");
+  throw new InvalidArgumentError("Give a path of the API. It begins with exactly one slash.");
 }

@@ -9,7 +9,7 @@ export function declareCompletion(program: Command): void {
   program
     .command("completion")
     .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish"]))
-    .description("print the completion for a shell; `--help` says where to put it")
+    .description("print the completion script for a shell; `--help` says where to put it")
     .addHelpText("after", `\n${whereItGoes}`)
     .action((shell: keyof typeof scripts) => print(scripts[shell].trim()));
   program

@@ -93,9 +93,12 @@ async function tell(connection: Connection, workflowId: string | undefined, { te
   const isTagMoved = !isUnchanged || !newest.tags.includes(tag);
   const version = isUnchanged ? `version ${newest.versionNumber}` : `version ${(newest?.versionNumber ?? 0) + 1}`;
   const value = { isValid: true, wouldCreate: !isUnchanged, wouldMoveTag: isTagMoved, tag, warnings };
-  const unchanged = `unchanged: the definition is that of ${version}`;
+  const unchanged = `unchanged: the definition is the same as in ${version}`;
   const would = isTagMoved ? `${unchanged}, which would become ${tag}` : `${unchanged}, which is ${tag} already`;
-  show({ value, text: `Nothing was changed. ${isUnchanged ? would : `It would be ${version}, and ${tag}`}.` });
+  show({
+    value,
+    text: `Nothing was changed. ${isUnchanged ? would : `The definition would become ${version}, with the tag ${tag}`}.`,
+  });
 }
 
 async function newestVersion({ client, organizationId }: Connection, workflowId: string) {
@@ -129,7 +132,7 @@ function isPlaced(error: StepwellError["errors"][number]): error is Finding {
 export function outcomeOf({ versionNumber, versionId, tag, created, isTagMoved }: Deployed): string {
   const version = `version ${versionNumber} (${versionId})`;
   if (created) return `${version} is ${tag}`;
-  const unchanged = `unchanged: the definition is that of ${version}`;
+  const unchanged = `unchanged: the definition is the same as in ${version}`;
   return isTagMoved ? `${unchanged}, which is ${tag} now` : `${unchanged}, which is ${tag} already`;
 }
 

@@ -38,8 +38,9 @@ async function sendEvent(jobId: string, eventId: string, options: EventOptions):
 }
 
 const outcomes = {
-  matched: "the job has the event. The step that waited for it continues when it has all of its events.",
+  matched: "the job received the event. The step that waits for it continues when it has all of its events.",
   buffered: "the event is kept until a step waits for it.",
-  duplicate: "the job has it already; nothing was changed.",
-  unmatched: "no step of the workflow waits for an event of this name. It is in the list of the job's events.",
+  duplicate: "the job already has this event, so nothing was changed.",
+  unmatched:
+    "no step of the workflow waits for an event of this name. The event only appears in the list of the job's events.",
 } as const;

@@ -47,7 +47,7 @@ const statuses: readonly Job["status"][] = ["PENDING", "RUNNING", "SUCCEEDED", "
 function status(text: string): string {
   const wanted = text.toUpperCase();
   if (statuses.some((known) => known === wanted)) return wanted;
-  throw new InvalidArgumentError(`It takes one of ${statuses.join(", ")}.`);
+  throw new InvalidArgumentError(`Give one of ${statuses.join(", ")}.`);
 }
 
 interface ListOptions extends Place {
@@ -124,7 +124,7 @@ async function cancel(jobId: string, place: Place): Promise<void> {
 async function resume(jobId: string, place: Place): Promise<void> {
   const { client, organizationId } = await connect(place);
   const job = await client.resumeJob(organizationId, jobId);
-  show({ value: job, text: `The job ${job.jobId} goes on: it is ${job.status}.`, quiet: job.jobId });
+  show({ value: job, text: `The job ${job.jobId} continues: it is ${job.status}.`, quiet: job.jobId });
 }
 
 async function history(jobId: string, { limit, ...place }: Place & { readonly limit: number }): Promise<void> {

@@ -62,7 +62,8 @@ async function letIn(provider: Provider, baseUrl: string): Promise<IssuedTokens>
 
 function rejectionOf(error: unknown, { aborted }: AbortSignal): Error | undefined {
   const reason = error instanceof openid.ResponseBodyError ? error.error : undefined;
-  if (reason === "access_denied") return new Error("It was declined in the browser. This machine got no access.");
+  if (reason === "access_denied")
+    return new Error("The sign-in was declined in the browser, so this machine got no access.");
   if (aborted || reason === "expired_token" || reason === "invalid_grant") {
     return new Error("The code has expired, and nobody authorized this command line. Run `stepwell login` again.");
   }
@@ -95,7 +96,8 @@ async function chooseOrganization(signIn: SignIn, wanted: string | undefined): P
     await storeSignIn({ ...signIn, organizationId });
     return { organizationId, text: `Commands work in the organization ${name} (${organizationId}).` };
   }
-  if (organizations.length === 0 && wanted === undefined) return { text: "You are a member of no organization yet." };
+  if (organizations.length === 0 && wanted === undefined)
+    return { text: "You are not a member of any organization yet." };
   const lines = organizations.map(({ name, organizationId }) => `  ${organizationId}  ${name}`);
   if (nextPageToken !== undefined) lines.push("  and more");
   if (wanted === undefined) {
@@ -103,7 +105,7 @@ async function chooseOrganization(signIn: SignIn, wanted: string | undefined): P
     return { text: ["Your organizations:", ...lines, how].join("\n") };
   }
   const count = chosen === undefined ? "none" : "more than one";
-  const what = `You are signed in, but ${count} of your organizations is ${wanted}. You have:`;
+  const what = `You are signed in, but ${count} of your organizations has the name or id ${wanted}. Your organizations:`;
   throw new CommandError(chosen === undefined ? "notFound" : "usage", [what, ...lines].join("\n"));
 }
 
@@ -112,6 +114,6 @@ function warnOfDevFile(baseUrl: string): void {
   const started = devFileHere()?.baseUrl;
   if (process.env.STEPWELL_URL || started === undefined || parseAddress(started) === baseUrl) return;
   warn(
-    `In this directory commands go to ${started}, which \`stepwell dev\` started. Set STEPWELL_URL=${baseUrl} here.`,
+    `In this directory, commands go to ${started}, which \`stepwell dev\` started. To use ${baseUrl} here, set STEPWELL_URL to it.`,
   );
 }

@@ -14,7 +14,8 @@ export async function logout({ url }: { readonly url?: string }): Promise<void> 
       ? findSignIn(parseAddress(named))
       : ((here === undefined ? undefined : findSignIn(here)) ?? findSignIn());
   if (signIn === undefined) {
-    const text = named === undefined ? "Nobody is signed in here." : `Nobody is signed in at ${named} here.`;
+    const text =
+      named === undefined ? "Nobody is signed in on this machine." : `Nobody is signed in at ${named} on this machine.`;
     return show({ value: { signedOut: false }, text });
   }
   const { baseUrl, email } = signIn;
@@ -22,7 +23,7 @@ export async function logout({ url }: { readonly url?: string }): Promise<void> 
     await end(signIn);
   } catch (error) {
     throw new Error(
-      `The tokens are removed here, but the session could not be ended: ${(error as Error).message} End it in the list of your sessions, or wait until it ends by itself.`,
+      `The tokens are removed from this machine, but the session could not be ended: ${(error as Error).message} End it in the list of your sessions, or wait until it ends by itself.`,
       { cause: error },
     );
   } finally {

@@ -17,14 +17,21 @@ export function declareMember(program: Command): void {
     .action(listMembers);
   member
     .command("invite")
-    .argument("[email]", "the only person who may accept; by default anybody who has the link")
-    .requiredOption("--role <role>", "a role of the new member; several with commas", each)
+    .argument(
+      "[email]",
+      "the e-mail address of the only person who may accept; without it, anybody who has the link may accept",
+    )
+    .requiredOption("--role <role>", "a role of the new member; separate several with commas", each)
     .description("invite somebody, and print the link, once")
     .action(invite);
   member
     .command("update")
     .argument("<member>", "e-mail address or user id")
-    .requiredOption("--role <role>", "the roles that the member has from now on; several with commas", each)
+    .requiredOption(
+      "--role <role>",
+      "the roles that replace the member's present ones; separate several with commas",
+      each,
+    )
     .description("give a member other roles")
     .action(update);
   member
@@ -78,7 +85,7 @@ async function remove(named: string, { revokeApiTokens = false, ...place }: Remo
   const { client, organizationId } = connection;
   const userId = await userIdOf(connection, named);
   await client.call("RemoveMember", { path: { organizationId, userId }, query: { revokeApiTokens } });
-  show({ value: { userId, removed: true }, text: `${named} is no member any more.`, quiet: userId });
+  show({ value: { userId, removed: true }, text: `${named} is not a member any more.`, quiet: userId });
 }
 
 /** The service knows members by their ids, and people by their e-mail addresses. */

@@ -14,19 +14,22 @@ export function declareOrg(program: Command): void {
     .command("create")
     .argument("<name>")
     .option("--display-name <text>", "the name that pages show; by default the name")
-    .description("make an organization, whose owner you are")
+    .description("create an organization, and become its owner")
     .action(create);
   org
     .command("limits")
     .argument("<organizationId>")
     .option(
       "--requests-per-minute <number>",
-      'requests of all its callers together; 0: no limit; "default": as configured',
+      'for all callers of the organization together; 0 sets no limit, and "default" the configured value',
     )
-    .option("--submits-per-minute <number>", 'jobs that it submits; 0: no limit; "default": as configured')
+    .option(
+      "--submits-per-minute <number>",
+      'for jobs of the organization; 0 sets no limit, and "default" the configured value',
+    )
     .option(
       "--max <name=number>",
-      'how many of one thing it may have, such as apiTokens=50; "apiTokens=default": as configured',
+      'the maximum number of one thing, such as apiTokens=50; "apiTokens=default" sets the configured value',
       each,
     )
     .description("for the operator: show or set the limits of an organization, directly in the store")
@@ -44,7 +47,7 @@ async function listOrgs({ limit, ...place }: Place & { readonly limit: number })
     displayName,
     organizationId,
   ]);
-  const none = "You are a member of no organization yet. `stepwell org create NAME` makes one.";
+  const none = "You are not a member of any organization yet. `stepwell org create NAME` makes one.";
   const text = rows.length === 0 ? none : table(["NAME", "KEY", "DISPLAY NAME", "ID"], rows);
   show({ value: organizations, text, quiet: organizations.map(({ organizationId }) => organizationId) });
 }

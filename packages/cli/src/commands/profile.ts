@@ -13,7 +13,7 @@ export function declareProfile(program: Command): void {
     .argument("<name>")
     .requiredOption("--url <address>", "the service")
     .option("--organization <name>", "name or id of the organization; by default that of the token or the sign-in")
-    .description("make a profile, or change it; --profile NAME or STEPWELL_PROFILE chooses it")
+    .description("create or change a profile; --profile NAME or STEPWELL_PROFILE chooses it for a command")
     .action(set);
   profile
     .command("use")
@@ -32,7 +32,10 @@ function listProfiles(): void {
     organization ?? "-",
     isCurrent ? "in use" : "",
   ]);
-  const text = rows.length === 0 ? "There is no profile yet." : table(["PROFILE", "SERVICE", "ORGANIZATION", ""], rows);
+  const text =
+    rows.length === 0
+      ? "There is no profile yet. Create one with `stepwell profile set`."
+      : table(["PROFILE", "SERVICE", "ORGANIZATION", ""], rows);
   show({ value, text, quiet: value.map(({ name }) => name) });
 }
 
@@ -40,7 +43,7 @@ function set(name: string, { url, organization }: { readonly url: string; readon
   if (!/^[^\s\p{C}-][^\s\p{C}]{0,99}$/u.test(name)) {
     throw new CommandError(
       "usage",
-      "The name of a profile has up to 100 characters without spaces, and no - in front.",
+      "The name of a profile has at most 100 characters, contains no spaces and does not begin with a hyphen.",
     );
   }
   const stored = readProfiles();
@@ -48,7 +51,7 @@ function set(name: string, { url, organization }: { readonly url: string; readon
   writeProfiles({ ...stored, profiles: { ...stored.profiles, [name]: profile } });
   show({
     value: { name, ...profile },
-    text: `The profile ${name} is kept. Choose it with --profile ${name}.`,
+    text: `The profile ${name} is stored. Choose it with --profile ${name}.`,
     quiet: name,
   });
 }

@@ -8,7 +8,7 @@ import { show } from "../output/terminal.ts";
 import { firstWait, showSubmitted } from "./submit.ts";
 
 export function declareQueue(program: Command): void {
-  const queue = program.command("queue").description("queues from which workers take tasks");
+  const queue = program.command("queue").description("the queues from which workers take tasks");
   queue
     .command("list")
     .description("list the queues: how many tasks wait, for how long, and how many workers ask")
@@ -16,12 +16,12 @@ export function declareQueue(program: Command): void {
   queue
     .command("show")
     .argument("<queue>")
-    .description("show a queue, with the workers that asked it last")
+    .description("show a queue, with the workers that asked it for tasks last")
     .action(showQueue);
   queue
     .command("pause")
     .argument("<queue>")
-    .description("hand out no more tasks of a queue; workers keep those that they hold")
+    .description("stop handing out tasks of a queue; workers keep the tasks that they hold")
     .action(pauseQueue);
   queue.command("resume").argument("<queue>").description("hand out tasks of a paused queue again").action(resumeQueue);
   const submit = queue
@@ -62,7 +62,7 @@ async function showQueue(queue: string, place: Place): Promise<void> {
 async function pauseQueue(queue: string, place: Place): Promise<void> {
   const updated = await update(queue, true, place);
   const { waitingCount, heldCount } = updated;
-  const text = `The queue ${queue} is paused: none of its tasks is handed out. ${waiting(waitingCount)}, and workers hold ${heldCount}.`;
+  const text = `The queue ${queue} is paused, so none of its tasks is handed out. ${waiting(waitingCount)}, and workers hold ${heldCount}.`;
   show({ value: updated, text, quiet: queue });
 }
 

@@ -20,19 +20,27 @@ export function declareRole(program: Command): void {
   role
     .command("create")
     .argument("<name>")
-    .requiredOption("--permission <permission>", "such as job:read; several with commas", each)
-    .option("--description <text>", "what it is for")
+    .requiredOption("--permission <permission>", "such as job:read; separate several with commas", each)
+    .option("--description <text>", "what the role is for")
     .description("make a role")
     .action(create);
   role
     .command("update")
     .argument("<role>", "name or id")
     .option("--name <name>", "another name")
-    .option("--permission <permission>", "the permissions that it has from now on; several with commas", each)
-    .option("--description <text>", "what it is for")
+    .option(
+      "--permission <permission>",
+      "the permissions that replace the role's present ones; separate several with commas",
+      each,
+    )
+    .option("--description <text>", "what the role is for")
     .description("change a role; the change takes effect within a second")
     .action(update);
-  role.command("delete").argument("<role>", "name or id").description("delete a role that nobody has").action(remove);
+  role
+    .command("delete")
+    .argument("<role>", "name or id")
+    .description("delete a role; no member may have it any more")
+    .action(remove);
 }
 
 async function listRoles({ limit, ...place }: Place & { readonly limit: number }): Promise<void> {

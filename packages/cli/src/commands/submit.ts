@@ -14,11 +14,14 @@ export function declareSubmit(program: Command): void {
     .option("--input <json>", "the job's input: JSON, @FILE, or - for standard input", parseJson, {})
     .option("--tag <tag>", "which version to run", "$LIVE")
     .addOption(
-      new Option("--version <version>", "run this version instead: its number or its id")
+      new Option("--version <version>", "run this version instead of a tagged one: its number or its id")
         .argParser(parseVersion)
         .conflicts("tag"),
     )
-    .option("--idempotency-key <key>", "a repetition with the same key gets the same job")
+    .option(
+      "--idempotency-key <key>",
+      "a key for safe repetition: submitting again with the same key returns the same job",
+    )
     .description("submit a job; without --wait its status is PENDING, and `stepwell job watch` follows it");
   withWait(command).action(submit);
 }

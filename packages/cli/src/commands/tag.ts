@@ -19,7 +19,7 @@ export function declareTag(program: Command): void {
     .argument("<workflow>", ofWorkflow)
     .argument("<tag>", inShell)
     .requiredOption("--version <version>", "the version to point at: its number or its id", parseVersion)
-    .description("point a tag at a version, such as an earlier one that was better; makes the tag if there is none")
+    .description("point a tag at a version, for example back at an earlier one; creates the tag if there is none")
     .action(setTag);
   withLimit(tag.command("history").argument("<workflow>", ofWorkflow).argument("<tag>", inShell))
     .description("list where a tag has pointed, and who moved it, the newest change first")
@@ -45,7 +45,8 @@ async function listTags(workflow: string, { limit, ...place }: Place & { readonl
     ageOf(updatedAt),
     describeActor(updatedBy),
   ]);
-  const text = rows.length === 0 ? "It has no tag yet." : table(["TAG", "VERSION", "ID", "SINCE", "BY"], rows);
+  const text =
+    rows.length === 0 ? "The workflow has no tag yet." : table(["TAG", "VERSION", "ID", "SINCE", "BY"], rows);
   show({ value: tags, text, quiet: tags.map(({ tag }) => tag) });
 }
 
@@ -85,7 +86,7 @@ async function listHistory(workflow: string, tag: string, { limit, ...place }: H
     versionId ?? "-",
     describeActor(changedBy),
   ]);
-  const text = rows.length === 0 ? "It was never set." : table(["WHEN", "CHANGE", "VERSION", "ID", "BY"], rows);
+  const text = rows.length === 0 ? "The tag was never set." : table(["WHEN", "CHANGE", "VERSION", "ID", "BY"], rows);
   show({ value: changes, text, quiet: changes.map(({ versionId }) => versionId ?? "-") });
 }
 

@@ -16,23 +16,31 @@ export function declareToken(program: Command): void {
   token
     .command("create")
     .argument("<name>")
-    .requiredOption("--permission <permission>", "what it may do, such as job:submit; several with commas", each)
+    .requiredOption(
+      "--permission <permission>",
+      "what the token may do, such as job:submit; separate several with commas",
+      each,
+    )
     .option(
       "--expires-in-days <number>",
-      "after how many days it expires; the service has a default",
+      "the number of days after which the token expires; the service has a default",
       wholeNumber(1, 3_650),
     )
-    .option("--workflow <workflow>", "bind it to this workflow (name or id); several with commas", each)
-    .option("--tag <tag>", "bind it to versions with this tag; several with commas", each)
+    .option("--workflow <workflow>", "bind the token to this workflow (name or id); separate several with commas", each)
+    .option("--tag <tag>", "bind the token to versions with this tag; separate several with commas", each)
     .description("create an API token, and print it, once")
     .action(create);
   token
     .command("rotate")
     .argument("<tokenId>")
-    .option("--overlap <seconds>", "how long the former secret stays valid, too", wholeNumber(0, 604_800))
+    .option(
+      "--overlap <seconds>",
+      "how long the previous secret stays valid beside the new one",
+      wholeNumber(0, 604_800),
+    )
     .description("give an API token a new secret, and print it, once")
     .action(rotate);
-  token.command("revoke").argument("<tokenId>").description("end an API token").action(revoke);
+  token.command("revoke").argument("<tokenId>").description("revoke an API token").action(revoke);
 }
 
 async function listTokens({ limit, ...place }: Place & { readonly limit: number }): Promise<void> {
@@ -88,7 +96,7 @@ function showOnce(made: { readonly token: string; readonly tokenId: string; read
   const { token, tokenId, expiresAt } = made;
   show({ value: made, text: token, quiet: token });
   warn(
-    `Its id is ${tokenId}, and it is valid ${expiresAt === undefined ? "for ever" : `until ${expiresAt}`}. It is shown only now.`,
+    `The token's id is ${tokenId}, and it is valid ${expiresAt === undefined ? "for ever" : `until ${expiresAt}`}. The token is shown only now.`,
   );
 }
 

@@ -10,7 +10,7 @@ export type NamedVersion = { readonly versionNumber: number } | { readonly versi
 export function parseVersion(text: string): NamedVersion {
   if (isId(text)) return { versionId: text.toLowerCase() };
   const versionNumber = /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
-  if (versionNumber === undefined) throw new InvalidArgumentError("It takes the number or the id of a version.");
+  if (versionNumber === undefined) throw new InvalidArgumentError("Give the number or the id of a version.");
   return { versionNumber };
 }
 

@@ -15,7 +15,7 @@ export function declareWorkflow(program: Command): void {
   workflow
     .command("show")
     .argument("<workflow>", "its name or its id")
-    .option("--tag <tag>", "which version's definition", "$LIVE")
+    .option("--tag <tag>", "print the definition of the version with this tag", "$LIVE")
     .addOption(
       new Option("--version <version>", "print the definition of this version: its number or its id")
         .argParser(parseVersion)
@@ -92,7 +92,7 @@ async function listVersions(named: string, { limit, ...place }: Place & { readon
     tags.join(", ") || "-",
     ageOf(createdAt),
   ]);
-  const text = rows.length === 0 ? "It has no version yet." : table(["VERSION", "ID", "TAGS", "AGE"], rows);
+  const text = rows.length === 0 ? "The workflow has no version yet." : table(["VERSION", "ID", "TAGS", "AGE"], rows);
   show({ value: versions, text, quiet: versions.map(({ versionId }) => versionId) });
 }
 

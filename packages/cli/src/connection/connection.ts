@@ -43,7 +43,7 @@ export async function connect(place: Place): Promise<Connection> {
 export async function reach(place: Place): Promise<Access> {
   const profile = namedProfile(place.profile) ?? (addressHere() === undefined ? currentProfile() : undefined);
   const baseUrl = profile?.url ?? addressHere() ?? findSignIn()?.baseUrl;
-  if (baseUrl === undefined) throw new CommandError("notAllowed", `No service is known here. ${whatToDo}`);
+  if (baseUrl === undefined) throw new CommandError("notAllowed", `No service is chosen. ${whatToDo}`);
   const known = devFileHere();
   const started = known?.baseUrl !== undefined && parseAddress(known.baseUrl) === baseUrl ? known : undefined;
   // Containers often have a home directory that cannot be read. With a token in the environment, nothing needs to be read from it.
@@ -69,7 +69,7 @@ function tokenHere(): string | undefined {
   if (/^[!-~]+$/.test(token)) return token;
   throw new CommandError(
     "notAllowed",
-    "STEPWELL_TOKEN contains spaces, line breaks or other characters that no token has.",
+    "STEPWELL_TOKEN contains spaces, line breaks or other characters that never occur in a token. Set it to the token alone.",
   );
 }
 

@@ -22,7 +22,7 @@ export function readDevFile(dataDir: string): Partial<DevFile> | undefined {
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
     throw new Error(
-      `${pathIn(dataDir)} cannot be read: ${error instanceof Error ? error.message : error}. Delete it to get a new one.`,
+      `${pathIn(dataDir)} cannot be read: ${error instanceof Error ? error.message : error}. Delete the file; \`stepwell dev\` then writes a new one.`,
     );
   }
 }

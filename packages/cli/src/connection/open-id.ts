@@ -19,7 +19,7 @@ const clientId = "stepwell-cli";
 export async function discover(baseUrl: string, isInsecure: boolean): Promise<Provider> {
   if (!isPrivate(baseUrl) && !isInsecure) {
     throw new Error(
-      `${baseUrl} is not encrypted: anybody who sees the traffic could act for you. Use its https address, or --insecure in a network that you trust.`,
+      `${baseUrl} is not encrypted: anybody who sees the traffic could act for you. Use the https address, or --insecure if you trust the network.`,
     );
   }
   const isPlain = new URL(baseUrl).protocol === "http:";

@@ -24,7 +24,7 @@ function unclear(
   if (wanted === undefined && organizations.length === 0) {
     return new CommandError(
       "notFound",
-      "You are a member of no organization yet. `stepwell org create NAME` makes one.",
+      "You are not a member of any organization yet. `stepwell org create NAME` makes one.",
     );
   }
   if (wanted === undefined) {
@@ -35,6 +35,6 @@ function unclear(
     return new CommandError("usage", `Several organizations are named ${wanted}. Name one by its id:${listed}`);
   return new CommandError(
     "notFound",
-    `None of your organizations is named ${wanted}.${listed === "" ? "" : ` You have:${listed}`}`,
+    `None of your organizations is named ${wanted}.${listed === "" ? "" : ` Your organizations:${listed}`}`,
   );
 }

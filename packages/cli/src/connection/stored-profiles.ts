@@ -30,8 +30,8 @@ export function profileIn({ profiles }: StoredProfiles, name: string): Profile {
   const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (profile !== undefined) return profile;
   const names = Object.keys(profiles);
-  const known = names.length === 0 ? "There is none yet." : `There are: ${names.join(", ")}.`;
-  throw new CommandError("notFound", `There is no profile ${name}. ${known} \`stepwell profile set\` makes one.`);
+  const known = names.length === 0 ? "No profile exists yet." : `The profiles are: ${names.join(", ")}.`;
+  throw new CommandError("notFound", `There is no profile ${name}. ${known} Create one with \`stepwell profile set\`.`);
 }
 
 export function readProfiles(): StoredProfiles {

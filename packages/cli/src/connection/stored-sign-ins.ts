@@ -70,7 +70,7 @@ function read(): Content {
     const signIns: Content["signIns"] = content?.signIns ?? {};
     for (const [baseUrl, signIn] of Object.entries(signIns) as [string, Partial<SignIn> | null][]) {
       const texts = [signIn?.baseUrl, signIn?.idToken, signIn?.refreshToken];
-      if (texts.some((text) => typeof text !== "string")) throw new Error(`the sign-in at ${baseUrl} is not whole`);
+      if (texts.some((text) => typeof text !== "string")) throw new Error(`the sign-in at ${baseUrl} is incomplete`);
     }
     return { ...content, signIns };
   } catch (error) {

@@ -60,7 +60,7 @@ const devSettings = {
 /** The link works once, so each start makes a new one, and dev.json does not hold it. */
 async function signInLink({ baseUrl, database }: RunningService): Promise<string> {
   const secret = await makeSignInLink(database, email);
-  if (secret === undefined) throw new Error(`Nobody here has the e-mail address ${email}.`);
+  if (secret === undefined) throw new Error(`No account in this store has the e-mail address ${email}.`);
   return signInLinkUrl(baseUrl, secret);
 }
 
@@ -113,12 +113,14 @@ async function ownerAgain(service: RunningService): Promise<Owner> {
   const password = await newPassword(service);
   const token = await createUserToken(service.database, email, "stepwell dev");
   if (token === undefined) {
-    throw new Error("This store was made by `stepwell init` and has an owner. Start it with `stepwell serve`.");
+    throw new Error(
+      "`stepwell init` made this store, so it has an owner already. Start the service with `stepwell serve`.",
+    );
   }
   const client = createClient({ baseUrl: service.baseUrl, token });
   const { data } = await client.api.GET("/organizations", {});
   const organization = data?.organizations.at(-1);
-  if (organization === undefined) throw new Error(`${email} is a member of no organization any more.`);
+  if (organization === undefined) throw new Error(`${email} is not a member of any organization any more.`);
   return { organizationId: organization.organizationId, token, email, password };
 }
 
@@ -204,7 +206,7 @@ function endedJob(job: Job, { baseUrl, organizationId, token }: DevFile, submiss
   return [
     `The job of the sample workflow ${sampleName} has ended: it is ${job.status}. Look at it:`,
     `  ${curlAs(token)} '${baseUrl}/organizations/${organizationId}/jobs/${job.jobId}'`,
-    "Submit another one, which waits for an approval again:",
+    "Submit another job, which waits for an approval again:",
     `  ${submission} --wait 10`,
   ];
 }

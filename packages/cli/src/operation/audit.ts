@@ -67,11 +67,11 @@ function parseExpected({ expect, organization }: VerifyOptions): SealLink | unde
   if (number === undefined || hash === undefined) {
     throw new CommandError(
       "usage",
-      "--expect must be a seal as an earlier `stepwell audit verify` printed it: NUMBER:HASH.",
+      "--expect takes a seal as an earlier `stepwell audit verify` printed it: NUMBER:HASH.",
     );
   }
   const isOneNamed = organization !== undefined || Boolean(process.env.STEPWELL_URL);
   if (!isOneNamed)
-    throw new CommandError("usage", "--expect needs --organization: a seal belongs to one organization.");
+    throw new CommandError("usage", "--expect needs --organization, because a seal belongs to one organization.");
   return { number: Number(number), hash };
 }

@@ -11,7 +11,7 @@ export async function init(options: { email: string; organization: string }): Pr
     const owner = await initializeOwner(database, request);
     if (owner === undefined) {
       throw new Error(
-        "This store has an owner already, and nothing was changed. Start the service with `stepwell serve`. An owner invites others; an owner who lost the password sets a new one with a link from `stepwell user reset-link EMAIL`.",
+        "This store already has an owner, so nothing was changed. Start the service with `stepwell serve`. Owners can invite other users. For an owner who lost the password, make a link with `stepwell user reset-link EMAIL`.",
       );
     }
     const { organizationId, token, passwordLink } = owner;
@@ -26,4 +26,4 @@ export async function init(options: { email: string; organization: string }): Pr
 }
 
 const choosePassword =
-  "Start the service with `stepwell serve` and choose a password at this address: it works once, for three days.";
+  "Start the service with `stepwell serve` and choose a password at this address. It works once, within three days.";

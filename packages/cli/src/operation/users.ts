@@ -23,7 +23,7 @@ export async function resetLink(email: string, options: { removeSecondFactor?: b
     if (link === undefined) return undefined;
     const url = passwordLinkUrl(clientUrl(config), link.secret);
     const expiresAt = new Date(link.expiresAt).toISOString();
-    const text = `${url}\nWith this link the user sets another password. It works once, until ${expiresAt}.`;
+    const text = `${url}\nWith this link the user can set a new password. It works once, until ${expiresAt}.`;
     return { value: { email, link: url, expiresAt }, text, quiet: url };
   });
 }
@@ -39,7 +39,7 @@ export async function disable(email: string): Promise<void> {
 export async function enable(email: string): Promise<void> {
   await withUser(email, async (database) => {
     if ((await enableUser(database, email)) === undefined) return undefined;
-    const text = `${email} is enabled: the user tokens are valid again, and signing in works.`;
+    const text = `${email} is enabled: the user can sign in again, and the user's tokens are valid again.`;
     return { value: { email, isDisabled: false }, text };
   });
 }
@@ -81,7 +81,8 @@ async function withUser(
   const database = await openUnlocked(config);
   try {
     const done = await work(database, config);
-    if (done === undefined) throw new CommandError("notFound", `Nobody here has the e-mail address ${email}.`);
+    if (done === undefined)
+      throw new CommandError("notFound", `No account in this store has the e-mail address ${email}.`);
     show(done);
   } finally {
     await database.close();
@@ -95,7 +96,7 @@ async function openUnlocked(config: Config): Promise<Database> {
   } catch (error) {
     if (!(error instanceof DirectoryLockedError)) throw error;
     throw new Error(
-      `The service runs on the embedded store in ${config.dataDir}, which only one process can open. Stop the service, run this again, and start the service. For a link to set a password you need not stop it: another owner can make one with CreatePasswordLink.`,
+      `The service runs on the embedded store in ${config.dataDir}, which only one process can open. Stop the service, run this command again, and start the service. A link to set a password needs no stop: another owner can make one with CreatePasswordLink.`,
       { cause: error },
     );
   }

@@ -32,7 +32,7 @@ export function invalidDefinition(file: string, text: string, errors: readonly F
 
 /** The error of `--strict`, which treats a warning as an error. */
 export function tooManyWarnings(file: string, count: number): string {
-  return `${file} has ${count === 1 ? "1 warning" : `${count} warnings`}, and --strict allows none.`;
+  return `${file} has ${count === 1 ? "1 warning" : `${count} warnings`}, which --strict does not allow.`;
 }
 
 /**

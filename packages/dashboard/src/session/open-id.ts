@@ -86,7 +86,7 @@ export async function exchangeCode(callback: URL, pending: PendingSignIn): Promi
 
 /** Renews the tokens. Throws an `oauth.ResponseBodyError` when the session is over, and any other error when the provider cannot be reached. */
 export async function refresh({ refreshToken, user }: Tokens): Promise<Tokens> {
-  if (refreshToken === undefined) throw new Error("The sign-in gave no refresh token.");
+  if (refreshToken === undefined) throw new Error("The answer to the sign-in has no refresh token.");
   const response = await oauth.refreshTokenGrantRequest(provider, client, oauth.None(), refreshToken, options);
   const answer = await oauth.processRefreshTokenResponse(provider, client, response);
   return { ...tokensOf(answer, refreshToken), user: userOf(answer) ?? user };
@@ -105,7 +105,7 @@ export function rejectionOf(error: unknown): string | undefined {
 function tokensOf(answer: oauth.TokenEndpointResponse, refreshToken: string | undefined): Tokens {
   const user = userOf(answer);
   const idToken = answer.id_token;
-  if (user === undefined || idToken === undefined) throw new Error("The sign-in gave no id token.");
+  if (user === undefined || idToken === undefined) throw new Error("The answer to the sign-in has no id token.");
   const expiresAt = Date.now() + (answer.expires_in ?? 3_600) * 1_000;
   return { idToken, refreshToken: answer.refresh_token ?? refreshToken, expiresAt, user };
 }

@@ -131,7 +131,7 @@ onOneStore((home) => {
       await form.getByLabel("Event id").fill("approved");
       await form.getByLabel("Job id").fill("00000000-0000-7000-8000-000000000000");
       await form.getByLabel("Job id").press("Enter");
-      await form.getByText("is no job of this organization").waitFor();
+      await form.getByText("is not a job of this organization").waitFor();
       await expectAccessible(page, "the form of a token for one event");
       await form.getByLabel("Job id").fill(jobId);
       await form.getByLabel("Job id").press("Enter");

@@ -64,7 +64,7 @@ onOneStore((home) => {
     await walk(page, "ArrowUp", "look");
     await walk(page, "ArrowDown", "wait");
     await expectAccessible(page, "a job whose way was chosen");
-    await page.getByRole("cell", { name: "attempt 1, goes on with wait" }).waitFor();
+    await page.getByRole("cell", { name: "attempt 1, continues with wait" }).waitFor();
     await page.getByRole("radio", { name: "List" }).click();
     await page.getByRole("cell", { name: ways }).waitFor();
   });

@@ -206,7 +206,7 @@ onOneStore((home) => {
       expect(await dialog.getByLabel("Payload").inputValue()).toBe('{"by": "Ada"}');
       await expectAccessible(page, "the form of an event");
       await dialog.getByRole("button", { name: "Send event" }).click();
-      await page.getByText(/aproved came .* ago and no step listens to it: was approved meant\?/).waitFor();
+      await page.getByText(/aproved came .* ago, but no step waits for it: did the sender mean approved\?/).waitFor();
       await page.getByRole("row", { name: /aproved No step of version 1 lists this id/ }).waitFor();
       await page.getByRole("button", { name: "Show the payload of aproved" }).click();
       await page.getByRole("dialog", { name: "aproved" }).getByText('"Ada"').waitFor();

@@ -37,7 +37,7 @@ onOneStore((home) => {
     await form.getByLabel("Redirect URIs").fill(`${address}#part`);
     browser.expectFault(/400/);
     await form.getByRole("button", { name: "Create" }).press("Enter");
-    await form.getByText(/must have no fragment/i).waitFor();
+    await form.getByText(/must not have a fragment/i).waitFor();
     await form.getByLabel("Redirect URIs").fill(`${address}\n`);
     await expectAccessible(page, "the form of an application");
     await form.getByRole("button", { name: "Create" }).press("Enter");
@@ -61,11 +61,11 @@ onOneStore((home) => {
     await application.getByRole("button", { name: "Sign in" }).click();
     await application.getByText("An application of the organization Acme").waitFor();
     await expectAccessible(application, "the page that asks for consent");
-    await application.getByRole("button", { name: "Do not let it in" }).click();
+    await application.getByRole("button", { name: "Do not allow" }).click();
     await application.getByRole("alert").getByText("The user did not agree.").waitFor();
     await application.goto(address);
     await application.getByRole("button", { name: "Sign in" }).click();
-    await application.getByRole("button", { name: "Let it in", exact: true }).click();
+    await application.getByRole("button", { name: "Allow", exact: true }).click();
     await application.getByRole("listitem").getByText("SUCCEEDED").waitFor();
     expect(application.url()).toBe(address);
 

@@ -104,8 +104,8 @@ onOneStore((home) => {
       await limitOrganizations(service.running.database, person.email, 0);
       browser.expectFault(/403/);
       await press(page, "button", "Create organization");
-      const refusal = page.getByRole("alert").filter({ hasText: "You may create no organizations here" });
-      // The message must not advise to ask an owner for a permission, since that would not help.
+      const refusal = page.getByRole("alert").filter({ hasText: "You may not create organizations here" });
+      // Advice to ask an owner for a permission would lead nowhere.
       expect(await refusal.innerText()).not.toContain("owner");
       await limitOrganizations(service.running.database, person.email, null);
       await press(page, "button", "Create organization");

@@ -66,8 +66,8 @@ onOneStore((home) => {
       "by the claim groups",
       "engineering → developer",
       "platform-leads → owner",
-      "none: they are refused",
-      "taken for the audience https://stepwell.acme.example",
+      "none: such people are rejected",
+      "accepted for the audience https://stepwell.acme.example",
       `${service.baseUrl}/oidc/callback/acme`,
     ]) {
       expect(text).toContain(said);

@@ -40,7 +40,7 @@ function judgeModes(dataDir: string, hasKeyFile: boolean): Finding[] {
     // Windows has no such file modes.
     (path) => process.platform !== "win32" && existsSync(path) && (statSync(path).mode & 0o077) !== 0,
   );
-  if (opened.length === 0) return [ok("data directory", `Only its owner reads ${dataDir}.`)];
+  if (opened.length === 0) return [ok("data directory", `Only its owner can read ${dataDir}.`)];
   return opened.map((path) => {
     const isKey = path !== dataDir;
     const mode = isKey ? "600" : "700";

@@ -59,7 +59,9 @@ export async function* verifyStoredAudit(
 function requireExisting({ databaseUrl, dataDir, secretKey }: Config): void {
   if (databaseUrl !== undefined) return;
   if (!existsSync(join(dataDir, "postgres"))) {
-    throw new Error(`There is no store in ${dataDir}. Name another with STEPWELL_DATA_DIR, or set DATABASE_URL.`);
+    throw new Error(
+      `There is no store in ${dataDir}. Name another directory with STEPWELL_DATA_DIR, or set DATABASE_URL.`,
+    );
   }
   if (secretKey === undefined && !existsSync(join(dataDir, "secret.key"))) {
     throw new Error(

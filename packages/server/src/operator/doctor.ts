@@ -58,7 +58,7 @@ async function examineServer(config: Config): Promise<Finding[]> {
 async function examineEmbedded(config: Config): Promise<Finding[]> {
   const cluster = join(config.dataDir, "postgres");
   if (!existsSync(cluster)) {
-    return [ok("database", `There is no store in ${config.dataDir} yet: the first start makes it.`)];
+    return [ok("database", `There is no store in ${config.dataDir} yet. The first start creates it.`)];
   }
   let syncCount = 0;
   let findings: Finding[];
@@ -92,23 +92,23 @@ async function examineStore(database: Database, config: Config): Promise<Finding
   const { applied, known } = await readSchema(database);
   const megabytes = Math.ceil((await databaseBytes(database)) / 1024 / 1024);
   const size = ok("disk", `The database holds ${megabytes} MB.`);
-  if (applied === 0) return [size, ok("schema", "The database has no tables yet: the first start makes them.")];
+  if (applied === 0) return [size, ok("schema", "The database has no tables yet. The first start creates them.")];
   if (applied > known) {
     const detail = `The store is at schema ${applied}, and this program knows only ${known}. Use a version of Stepwell at least as new as the one that ran last.`;
     return [size, problem("schema", detail)];
   }
   if (applied < known) {
-    const detail = `The store is at schema ${applied} of ${known}: the next start brings it up to date, and checks the secret key.`;
+    const detail = `The store is at schema ${applied} of ${known}. The next start brings it up to date, and checks the secret key.`;
     return [size, warning("schema", detail)];
   }
-  return [size, ok("schema", `It is up to date (${applied}).`), await examineSecretKey(database, config)];
+  return [size, ok("schema", `The schema is up to date (${applied}).`), await examineSecretKey(database, config)];
 }
 
 async function examineSecretKey(database: Database, config: Config): Promise<Finding> {
   const file = join(config.dataDir, "secret.key");
   if (config.databaseUrl === undefined && config.secretKey === undefined && !existsSync(file)) {
-    if (!(await hasSealedValues(database))) return ok("secret key", `The first start makes the key, in ${file}.`);
-    const detail = `${file} is missing, and STEPWELL_SECRET_KEY is not set. Bring the file back from its backup: a new key opens nothing that is sealed in the store.`;
+    if (!(await hasSealedValues(database))) return ok("secret key", `The first start creates the key, in ${file}.`);
+    const detail = `${file} is missing, and STEPWELL_SECRET_KEY is not set. Restore the file from its backup: a new key cannot decrypt what is encrypted in the store.`;
     return problem("secret key", detail);
   }
   try {
@@ -116,9 +116,9 @@ async function examineSecretKey(database: Database, config: Config): Promise<Fin
       case "wrong":
         return problem("secret key", new WrongSecretKeyError().message);
       case "unknown":
-        return ok("secret key", "The store has no check value for the key yet: the next start makes one.");
+        return ok("secret key", "The store has no check value for the key yet. The next start creates one.");
       case "opens":
-        return ok("secret key", "It opens the store's check value.");
+        return ok("secret key", "The key decrypts the store's check value.");
     }
   } catch (error) {
     return problem("secret key", messageOf(error));
@@ -128,18 +128,19 @@ async function examineSecretKey(database: Database, config: Config): Promise<Fin
 async function judgePooler({ preparedStatements, databaseTimeoutMs }: Config, databaseUrl: string): Promise<Finding> {
   try {
     const { sharesSessions, keepsPreparedStatements } = await examinePooler(databaseUrl, databaseTimeoutMs);
-    if (!sharesSessions) return ok("pooler", "There is a connection pooler before the server; it shares no sessions.");
+    if (!sharesSessions)
+      return ok("pooler", "There is a connection pooler before the server. It does not share sessions.");
     if (keepsPreparedStatements || !preparedStatements) {
       return ok(
         "pooler",
-        "There is a connection pooler before the server that shares sessions; the settings allow for it.",
+        "There is a connection pooler before the server. It shares sessions, and the settings allow for that.",
       );
     }
     return problem("pooler", `DATABASE_URL: ${forgetfulPooler}`);
   } catch (error) {
     return warning(
       "pooler",
-      `There is a connection pooler before the server, which could not be examined: ${messageOf(error)}.`,
+      `There is a connection pooler before the server, and it could not be checked: ${messageOf(error)}.`,
     );
   }
 }
@@ -155,7 +156,7 @@ async function judgeClock(database: Database): Promise<Finding> {
   const seconds = (Math.abs(skewMs) / 1_000).toFixed(1);
   if (Math.abs(skewMs) < noticedSkewMs)
     return ok("clock", `The database's clock and this machine's are ${seconds} s apart.`);
-  const detail = `The database's clock is ${seconds} s ${skewMs > 0 ? "ahead of" : "behind"} this machine's. Stepwell goes by the database's: check the time synchronization of both machines.`;
+  const detail = `The database's clock is ${seconds} s ${skewMs > 0 ? "ahead of" : "behind"} this machine's. Stepwell uses the database's clock. Check the time synchronization of both machines.`;
   return Math.abs(skewMs) < greatestSkewMs ? warning("clock", detail) : problem("clock", detail);
 }
 

@@ -34,7 +34,7 @@ export class SecretBox {
   open(purpose: string, context: string, sealed: Buffer): Buffer {
     const plain = openWithOneOf(this.keysFor(purpose), context, sealed);
     if (plain !== undefined) return plain;
-    throw new Error("A sealed value does not open: it was changed, or sealed under another secret key.");
+    throw new Error("A sealed value cannot be decrypted: it was changed, or sealed with another secret key.");
   }
 
   /**

@@ -26,7 +26,7 @@ export function secretKeyOf(config: SecretKeyConfig): Buffer {
 }
 
 const minBytes = 32;
-const howToMake = "Make one with `openssl rand -base64 32` and keep it as you keep the database's password.";
+const howToMake = "Make a key with `openssl rand -base64 32`, and keep it as safe as the database's password.";
 
 function parse(text: string, where: string): Buffer {
   const key = Buffer.from(text.trim(), "base64");

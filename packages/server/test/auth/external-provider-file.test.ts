@@ -49,7 +49,11 @@ const rows: readonly (readonly [string, unknown, readonly (string | RegExp)[]])[
     [{ ...good, issuer: "http://localhost.acme.test" }],
     [/^\/0\/issuer must be an https/],
   ],
-  ["an issuer with a password", [{ ...good, issuer: "https://a:b@acme.test" }], [/^\/0\/issuer must not hold a user/]],
+  [
+    "an issuer with a password",
+    [{ ...good, issuer: "https://a:b@acme.test" }],
+    [/^\/0\/issuer must not contain a user/],
+  ],
   ["an issuer with a query", [{ ...good, issuer: "https://acme.test/?a=1" }], [/^\/0\/issuer must have neither query/]],
   ["two secrets", [{ ...good, clientSecretFile: "f" }], [/^\/0\/clientSecretFile must not be set together with/]],
   ["scopes without openid", [{ ...good, scopes: ["email"] }], ["/0/scopes must name `openid`"]],

@@ -14,7 +14,7 @@ export const account = {
   save: "Save",
   saved: "Your name is saved. The menu shows the new name after your next sign-in at the latest.",
   noPassword:
-    "You sign in with an external identity provider, and have no password here. An owner can make a link with which you can set one.",
+    "You sign in with an external identity provider, and have no password here. An owner can make a link with which you can set a password.",
   currentPassword: "Current password",
   newPassword: "New password",
   newPasswordHint: "12 to 256 characters, of any kind.",
@@ -41,7 +41,7 @@ export const secondFactor = {
   copySecret: "Copy the secret",
   openLink: "Open in an authenticator app",
   code: "Code of the app",
-  codeHint: "6 digits. It shows that the app has the secret.",
+  codeHint: "The code has 6 digits, and shows that the app has the secret.",
   confirm: "Turn on",
   enabledSince: "On since",
   codesLeft: "Recovery codes left",

@@ -6,7 +6,7 @@ export const apiTokens = {
   create: "Create token",
   docs: "API reference",
   name: "Name",
-  nameHint: "The use of the token, for example the pipeline that uses it.",
+  nameHint: "What the token is for, for example the pipeline that uses it.",
   permissions: "Permissions",
   lastUsed: "Last used",
   neverUsed: "never",
@@ -36,7 +36,7 @@ export const apiTokens = {
   },
   workflows: "Only these workflows",
   workflowsHint:
-    "The token can use only these, with their versions, tags and jobs. If you choose none, it can use all.",
+    "The token can use only these workflows, with their versions, tags and jobs. If you choose none, it can use all workflows.",
   findWorkflow: "Find a workflow by name",
   noWorkflow: "No workflow has a name like this.",
   tags: "Only these tags",

@@ -33,7 +33,7 @@ export const audit = {
   tagOf: (tag: string, workflow: string | undefined) => `${tag}${workflow === undefined ? "" : ` of ${workflow}`}`,
   targetId: "Target id, or name of tag or role",
   after: "From",
-  before: "Until before",
+  before: "Until",
   filters: "Filters",
   filter: "Filter",
   clear: "Clear filters",

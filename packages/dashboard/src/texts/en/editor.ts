@@ -5,7 +5,8 @@ export const editor = {
   edit: "Edit",
   editVersion: "Edit as a new version",
   definition: "Definition",
-  keys: "Press Control and space to see what is possible here, F8 to go to the next problem, and Escape and then Tab to leave the editor.",
+  keys:
+    "Press Control and space to see what can be written here, F8 to go to the next problem, and Escape and then Tab to leave the editor.",
   docs: "How definitions are written",
   graph: "Graph",
   check: "Problems",
@@ -21,7 +22,7 @@ export const editor = {
   graphOld: "The text is not valid JSON at the moment; this is the last graph that could be drawn.",
   register: "Register version",
   registeredTitle: (versionNumber: number) => `Version ${versionNumber} is registered`,
-  registeredText: "Jobs run it when a tag points at it, or when they name it.",
+  registeredText: "Jobs run this version when they use a tag that points at it, or when they name it.",
   registeredWarnings: "What can go wrong when a job runs",
   tagIt: "Point a tag at it",
   submitIt: "Submit a job",

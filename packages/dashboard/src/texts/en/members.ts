@@ -14,7 +14,7 @@ export const members = {
   changeAction: "Change roles",
   changed: (name: string) => `The roles of ${name} are changed`,
   chooseRole: "Choose at least one role.",
-  notGrantable: "It has permissions that you do not have. Somebody who has all of them can grant it.",
+  notGrantable: "This role has permissions that you do not have. Somebody who has all of them can grant the role.",
   passwordLinkFor: (name: string) => `Make a password link for ${name}`,
   removeNamed: (name: string) => `Remove ${name}`,
   passwordLinkTitle: (name: string) => `Make a link that sets the password of ${name}?`,
@@ -49,13 +49,14 @@ export const secondFactorDemand = {
   turnOff: "Turn off",
   turnOnTitle: "Require a second factor of all members?",
   turnOnText:
-    "Members whose account has none are refused here within a second, with their sessions and user tokens. They can set one up in their account and come back. API tokens of the organization keep working. People who sign in with an external identity provider need none here, because that provider is responsible for it.",
+    "Within a second, members whose account has no second factor lose their access here, with their sessions and user tokens. They can set one up in their account and come back. API tokens of the organization keep working. People who sign in with an external identity provider need no second factor here, because that provider is responsible for it.",
   turnOffTitle: "Stop requiring a second factor?",
   turnOffText: "A password alone is then enough to work in this organization.",
   turnedOn: "A second factor is required",
   turnedOff: "A second factor is no longer required",
   missingTitle: "This organization requires a second factor",
-  missing: "Your account has none, so you cannot work here yet. Set one up and come back; it counts at once.",
+  missing:
+    "Your account has no second factor, so you cannot work here yet. Set one up and come back; it takes effect at once.",
   setUp: "Set up a second factor",
 } as const;
 
@@ -73,7 +74,7 @@ export const roles = {
   permissions: "Permissions",
   create: "Create role",
   createTitle: "Create a role",
-  createText: "Members with it may do what it permits.",
+  createText: "Members with the role may do what it permits.",
   show: "Show",
   showNamed: (name: string) => `Show the role ${name}`,
   change: "Change",

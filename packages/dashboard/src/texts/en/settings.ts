@@ -35,7 +35,7 @@ export const expiry = {
   never: "never",
   expired: "expired",
   neverChoice: "Never",
-  kept: (date: string | undefined) => `As it is: ${date ?? "never"}`,
+  kept: (date: string | undefined) => `Unchanged: ${date ?? "never"}`,
   inDays: (days: number) => (days === 365 ? "In a year" : `In ${countOf(days, "day", "days")}`),
 } as const;
 

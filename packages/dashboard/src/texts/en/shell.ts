@@ -34,13 +34,13 @@ export const shell = {
   brokenTitle: "Something went wrong",
   broken: "This page has a defect. Reload it; if that does not help, report the error below.",
   reload: "Reload",
-  noOrganizationTitle: "You are in no organization yet",
+  noOrganizationTitle: "You are not in an organization yet",
   noOrganization:
     "An organization has workflows, jobs and tokens. Create one, or ask somebody to invite you to theirs.",
   newOrganizationName: "Name of the organization",
   newOrganizationKey: "Key (optional)",
   newOrganizationKeyHint:
-    "A short name that no other organization here has: 3 to 64 of a–z, 0–9 and -. If you leave it out, it is made from the name.",
+    "A short name that no other organization here has: 3 to 64 of a–z, 0–9 and -. If you leave it out, the service makes one from the name.",
   organizationChoice: (displayName: string, key: string) => `${displayName} (${key})`,
   createOrganization: "Create organization",
   notifications: "Notifications",

@@ -28,7 +28,7 @@ export const taskQueues = {
 export const taskQueue = {
   now: "Now",
   waitingCount: "Tasks that wait",
-  oldest: "The oldest is due",
+  oldest: "The oldest became due",
   heldCount: "Tasks that workers hold",
   workerCount: "Workers that asked in the last five minutes",
   pausedSince: "Paused",

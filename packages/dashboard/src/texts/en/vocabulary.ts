@@ -6,10 +6,10 @@ export const vocabulary = {
   end: "Ends the job",
   root: {
     workflowName: "The workflow's name",
-    description: "What the workflow is for, for people",
+    description: "The purpose of the workflow, for people",
     timeoutSeconds: "How long a whole job may run",
     steps: "The steps; the first one is where a job starts",
-    definitions: "A schema by each name that steps refer to",
+    definitions: "The schemas that steps refer to, by name",
   },
   step: {
     name: "Unique in the definition",
@@ -27,11 +27,11 @@ export const vocabulary = {
   },
   option: {
     if: "An expression that is true or false, without ${ }",
-    then: "Where the job goes when it holds",
+    then: "The next step if the condition is true",
   },
   expressionRoots: {
     input: "The job's input",
-    steps: "Other steps by name: their output, input or error",
+    steps: "The other steps, by name: their output, input or error",
     events: "Events that waits have consumed, by id",
     error: "The failure that led here by onFailure",
     item: "The item of the list for which this body runs",
@@ -57,10 +57,10 @@ export const vocabulary = {
   },
   errorParts: {
     code: "For example Timeout",
-    type: "The name that the called function or service gave the error",
+    type: "The name that the called function or service gave to the error",
     message: "",
     step: "The step that failed",
-    cause: "The failure in a branch or in a child job that led to this one",
+    cause: "The failure in a branch or in a child job that led to this failure",
   },
   jobParts: { jobId: "", submittedAt: "", workflowName: "", versionNumber: "" },
   details: {
@@ -72,7 +72,7 @@ export const vocabulary = {
   retry: {
     maxAttempts: "The number of attempts, including the first",
     initialIntervalSeconds: "The pause before the second attempt",
-    backoffRate: "The factor by which each pause is longer than the one before",
+    backoffRate: "The factor by which each pause is longer than the pause before it",
     maxIntervalSeconds: "The longest pause",
     jitter: "Whether pauses vary at random, so that jobs do not try again at the same time",
     on: "The codes or types of the errors after which there is another attempt; by default all",

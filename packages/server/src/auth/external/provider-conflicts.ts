@@ -50,7 +50,7 @@ function takenBefore(seen: Map<string, number>, value: string, index: number): s
 function issuerProblem(issuer: string): string | undefined {
   const url = URL.parse(issuer);
   if (url === null || !/^https?:$/.test(url.protocol)) return "must be an https address";
-  if (url.username !== "" || url.password !== "") return "must not hold a user name or password";
+  if (url.username !== "" || url.password !== "") return "must not contain a user name or a password";
   if (/[?#]/.test(issuer)) return "must have neither query nor fragment";
   if (url.protocol === "http:" && !isLoopback(url.hostname)) {
     return "must be an https address: with http anybody on the network could sign in as anyone (http is accepted only for this machine)";

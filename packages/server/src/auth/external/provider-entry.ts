@@ -21,7 +21,7 @@ export const ProviderEntrySchema = Type.Object(
   {
     id: Type.String({
       pattern: "^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$",
-      "x-rule": "must be 1 to 40 lower-case letters, digits and hyphens: it stands in addresses",
+      "x-rule": "must be 1 to 40 lower-case letters, digits and hyphens, because it is part of addresses",
     }),
     name: words(60),
     issuer: words(500),
@@ -31,7 +31,7 @@ export const ProviderEntrySchema = Type.Object(
     scopes: Type.Optional(listOf("^[!#-\\[\\]-~]+$", "must be a scope: one word of ASCII", 30)),
     emailDomains: listOf(
       "^(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\\.)+[a-zA-Z0-9-]{2,63}$",
-      "must be a domain, as `example.org`; one with other letters than ASCII in its `xn--` form",
+      "must be a domain such as `example.org`; write a domain with letters outside ASCII in its `xn--` form",
       200,
     ),
     trustsEmail: Type.Optional(Type.Boolean({ "x-rule": "must be true or false" })),
@@ -40,7 +40,9 @@ export const ProviderEntrySchema = Type.Object(
       "x-rule": "must be an organization's id",
     }),
     roleClaim: Type.Optional(words(200)),
-    roles: Type.Optional(Type.Record(Type.String(), Roles, { "x-rule": "must be an object: value → list of roles" })),
+    roles: Type.Optional(
+      Type.Record(Type.String(), Roles, { "x-rule": "must be an object with a list of roles for each value" }),
+    ),
     defaultRoles: Type.Optional(Roles),
     bearer: Type.Optional(
       Type.Object(

@@ -13,9 +13,9 @@ const explanations: Readonly<Record<AdmissionRejection, (name: string) => string
   "address-taken": (name) =>
     `There is an account with your e-mail address that belongs to another person of ${name}. Ask the operator of this service.`,
   disabled: () => "Your account is disabled. Ask the operator of this service.",
-  "no-role": (name) => `${name} gives you no role in its organization. Ask the people who run ${name} for one.`,
+  "no-role": (name) => `${name} gives you no role in its organization. Ask the people who run ${name} for a role.`,
   "no-room": (name) =>
-    `The organization that ${name} belongs to has as many members as it may have. Ask an owner of it to remove one, or the operator of this service to raise the maximum.`,
+    `The organization that ${name} belongs to has its maximum number of members. Ask one of its owners to remove a member, or the operator of this service to raise the maximum.`,
   "no-organization": (name) =>
     `The organization that ${name} belongs to does not exist any more. Ask the operator of this service.`,
 };

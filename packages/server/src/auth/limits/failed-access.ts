@@ -29,7 +29,7 @@ export class FailedAccessLimit {
     const retryAfterSeconds = this.#counts.secondsLeft();
     return new ServiceError(
       "RateLimitError",
-      `Too many requests from here were refused in this minute: ${this.#maxPerMinute}. Check the token and the organization's id, and try again in ${retryAfterSeconds} s. The operator can change the limit with STEPWELL_MAX_REFUSALS_PER_MINUTE.`,
+      `Too many requests from your address were refused in this minute: ${this.#maxPerMinute}. Check the token and the organization's id, and try again in ${retryAfterSeconds} s. The operator can change the limit with STEPWELL_MAX_REFUSALS_PER_MINUTE.`,
       { retryAfterSeconds },
     );
   }

@@ -168,7 +168,7 @@ async function grantFor(
   const organizationId = organizationOfClient(client.clientId);
   if (organizationId !== undefined && !(await mayActFor(store.current, client.clientId, userId))) {
     const memberships = await findMemberships(store.current, userId, [organizationId]);
-    if (!memberships.has(organizationId)) throw new errors.AccessDenied("the user is no member of the organization");
+    if (!memberships.has(organizationId)) throw new errors.AccessDenied("the user is not a member of the organization");
     return undefined;
   }
   const grounds = { type: "session", sessionId: browserSessionId } as const;
@@ -178,7 +178,7 @@ async function grantFor(
       : organizationId !== undefined
         ? await clientSessionOf(ctx, parts, { userId, grounds, organizationId })
         : browserSessionId;
-  if (sessionId === undefined) throw new errors.AccessDenied("the session of this browser was ended meanwhile");
+  if (sessionId === undefined) throw new errors.AccessDenied("the session of this browser has ended in the meantime");
   const grantId = grantIdOf({ userId, sessionId, clientId: client.clientId });
   const existing = deviceCode === undefined ? await provider.Grant.find(grantId) : undefined;
   if (existing !== undefined) return existing;

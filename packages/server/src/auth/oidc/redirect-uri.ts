@@ -4,13 +4,13 @@
  */
 export function problemOfRedirectUri(uri: string, ownOrigins: readonly string[]): string | undefined {
   const parsed = URL.parse(uri);
-  if (parsed === null) return "is no absolute URL, such as https://app.example.org/signed-in";
+  if (parsed === null) return "is not an absolute URL such as https://app.example.org/signed-in";
   if (parsed.protocol !== "https:" && parsed.protocol !== "http:") return "must begin with https://";
   if (parsed.username !== "" || parsed.password !== "" || /^https?:\/\/[^/?#]*@/i.test(uri)) {
-    return "must hold no user name and no password";
+    return "must not contain a user name or a password";
   }
-  if (uri.includes("#")) return "must have no fragment";
-  if (uri.includes("*")) return "must be one address: a wildcard is not understood";
+  if (uri.includes("#")) return "must not have a fragment";
+  if (uri.includes("*")) return "must be one address; wildcards are not supported";
   // The host goes into the content security policy of the sign-in's pages, where other characters would have a meaning.
   if (!/^[a-z0-9._-]+$/.test(parsed.hostname)) return "must name a host by letters, digits, dots and hyphens";
   if (parsed.protocol === "http:" && !loopbackHosts.has(parsed.hostname)) {

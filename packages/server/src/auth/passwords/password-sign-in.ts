@@ -127,7 +127,7 @@ export class PasswordSignIn {
       case "wrong-password":
         throw wrong(passwordPointer, notYours);
       case "wrong-code":
-        throw wrong("/code", "is not a code that is valid now, or was used before");
+        throw wrong("/code", "is not valid now, or was used before");
       case "code-missing":
         throw missing("/code", "code-needed", "is missing: your account has a second factor");
       case "blocked":

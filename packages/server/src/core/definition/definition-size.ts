@@ -20,7 +20,7 @@ export function checkSize(steps: readonly StepDefinition[], problems: ProblemLis
     return false;
   }
   if (nameCountOf(steps, maxNames) <= maxNames) return true;
-  const detail = `the steps' definitions, their events and the properties of both multiply to more than ${maxNames} names`;
+  const detail = `the definitions of the steps, their events and the properties of both make more than ${maxNames} combinations`;
   problems.add(
     "/steps",
     `${detail}; let steps share definitions, declare fewer properties in them, or list fewer events`,

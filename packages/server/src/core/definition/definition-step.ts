@@ -97,7 +97,10 @@ function refuseMissingInput(
 ): void {
   const kind = type === undefined ? undefined : executors.get(type);
   if (isRegistered || kind?.behaviour !== "pass" || kind.needsInput !== true) return;
-  raw.require("input", "what the step makes; a step that only passes its input on is a /service/noop");
+  raw.require(
+    "input",
+    "the value that the step makes; for a step that only passes its input on, use the type /service/noop",
+  );
 }
 
 /** Reads the template of a step's input or output. */

@@ -84,7 +84,7 @@ function readCondition(raw: RawObject): ChoiceOption["condition"] | undefined {
   const braces = /^\s*\$\{/.exec(source)?.[0];
   if (braces !== undefined) {
     const stringOffset = braces.length - "${".length;
-    raw.refuse("if", "is an expression as it stands; leave out the `${` and `}` around it", { stringOffset });
+    raw.refuse("if", "is read as an expression anyway; leave out the `${` and `}` around it", { stringOffset });
     return undefined;
   }
   const parsed = parseExpression(source);

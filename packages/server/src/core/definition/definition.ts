@@ -160,13 +160,14 @@ function readSchemas(
   problems: ProblemList,
   isRegistered: boolean,
 ): ReadonlyMap<string, Schema> | undefined {
-  if (!raw.require("definitions", "an object that gives each name that a step refers to its schema")) return undefined;
+  if (!raw.require("definitions", "an object with the schemas to which the steps refer, by their names"))
+    return undefined;
   const definitions = raw.object("definitions");
   return definitions && parseSchemas(definitions.fields, definitions.pointer, problems, isRegistered);
 }
 
 function readSteps(raw: RawObject, schemas: ReadonlyMap<string, Schema> | undefined, reading: Reading): RoughStep[] {
-  if (!raw.require("steps", "a list of steps, of which the first is where a job starts")) return [];
+  if (!raw.require("steps", "a list of steps; a job starts with the first one")) return [];
   const steps = raw.fields.steps;
   const { executors, limits, problems, warnings, isRegistered, language } = reading;
   if (!Array.isArray(steps)) raw.refuse("steps", `must be an array of steps, but is ${describeValue(steps ?? null)}`);

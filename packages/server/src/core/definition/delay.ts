@@ -23,7 +23,10 @@ export function readDelay({
   readonly until?: JsonValue;
 }): Delay | { readonly field: "" | "seconds" | "until"; readonly problem: string } {
   if ((seconds === undefined) === (until === undefined)) {
-    return { field: "", problem: "must have exactly one of `seconds`, for how long, and `until`, a time" };
+    return {
+      field: "",
+      problem: "must have exactly one of `seconds`, the length of the delay, and `until`, the time at which it ends",
+    };
   }
   if (until !== undefined) {
     const untilMs = typeof until === "string" && hasFormat(until, "date-time") ? momentOf(until) : undefined;
@@ -33,7 +36,7 @@ export function readDelay({
   }
   if (typeof seconds !== "number" || !(seconds >= 0 && seconds <= maxDelaySeconds)) {
     const wanted = `a number of seconds from 0 to ${maxDelaySeconds} (a year)`;
-    return { field: "seconds", problem: `must be ${wanted}; for a later time there is \`until\`` };
+    return { field: "seconds", problem: `must be ${wanted}; for a longer delay, use \`until\`` };
   }
   return { ms: Math.round(seconds * 1000) };
 }

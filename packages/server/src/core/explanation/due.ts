@@ -24,7 +24,7 @@ export function due(circumstances: Circumstances, { facts, clause, dueAt, needsR
     return { state: "due", sentence: `${start}: a node continues it at once.${overdue}`, facts };
   }
   const callCount = callCounts.values().reduce((sum, count) => sum + count, 0);
-  const room = `its organization has ${callCount} calls under way or in line, and a node runs ${maxCallsPerNode} of them at once`;
+  const room = `its organization has ${callCount} calls under way or queued, and one node runs at most ${maxCallsPerNode} of them at once`;
   return {
     state: "roomFull",
     sentence: `${start}, but there is no room for its call for ${duration(now - dueAt)}: ${room}.`,

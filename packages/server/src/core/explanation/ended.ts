@@ -50,15 +50,15 @@ function failed({ plan, job, now }: Circumstances, { error, cursors }: FailedSta
  */
 function wayOut(plan: Plan, error: JobError, isInputMissing: boolean): { advice: string; operation: HelpfulOperation } {
   const step = quoted(error.step);
-  const resume = `then resume the job: it goes on with ${step}`;
+  const resume = `then resume the job: it continues with ${step}`;
   const submit = (what: string) => ({
-    advice: `${what}, and submit a new job, because this one would fail again if you resume it.`,
+    advice: `${what}, and submit a new job, because this job would fail again if you resumed it.`,
     operation: "SubmitJob" as const,
   });
   const kind = plan.steps.get(error.step)?.work.kind;
   const isCall = kind === "call";
   if (error.code === "Timeout" && error.type === jobTimeoutType) {
-    const advice = `Find out what took so long, ${resume}, and has all its time again.`;
+    const advice = `Find out what took so long, ${resume}, and its whole time starts anew.`;
     return { advice, operation: "ResumeJob" };
   }
   const waitAnew = {
@@ -81,7 +81,7 @@ function wayOut(plan: Plan, error: JobError, isInputMissing: boolean): { advice:
     case "ValueLimitExceeded":
       if (kind === "wait")
         return submit(
-          "Register a version whose steps pass smaller values to later steps, and whose waits name fewer ids",
+          "Register a version whose steps pass smaller values to later steps, and whose waits name fewer event ids",
         );
       return submit("Register a version whose steps pass smaller values to later steps");
     case "OutputMismatch":
@@ -127,11 +127,11 @@ function cancelled({ job, now, entries, cancelledByName }: Circumstances, state:
   const cancelledBy: NamedActor | undefined =
     by === undefined ? undefined : { ...by, ...(cancelledByName !== undefined && { name: cancelledByName }) };
   const where = resumeAt === null ? "before its first step" : `at ${quoted(resumeAt.name)}`;
-  const then = resumeAt === null ? "starts" : "goes on from there";
+  const then = resumeAt === null ? "starts" : "continues from there";
   const who = cancelledBy === undefined ? "" : ` by ${actorText(cancelledBy)}`;
   return {
     state: "cancelled",
-    sentence: `The job was cancelled ${duration(now - since)} ago${who}, ${where}. Resumed, it ${then}.`,
+    sentence: `The job was cancelled ${duration(now - since)} ago${who}, ${where}. If you resume it, it ${then}.`,
     facts: {
       since,
       ...(resumeAt !== null && { step: resumeAt.name }),

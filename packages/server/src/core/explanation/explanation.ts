@@ -24,7 +24,7 @@ function withJobTimeout({ now }: Circumstances, { timeoutAt }: RunningState, exp
   if (timeoutAt === undefined) return explained;
   const left = timeoutAt - now;
   const end =
-    left > 0 ? `The whole job fails in ${duration(left)} if it is not done then.` : "The whole job's time is up.";
+    left > 0 ? `The whole job fails in ${duration(left)} if it has not ended by then.` : "The whole job's time is up.";
   return {
     ...explained,
     sentence: `${explained.sentence} ${end}`,

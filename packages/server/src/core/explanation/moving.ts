@@ -93,7 +93,7 @@ export function pending(circumstances: Circumstances, resumeAt: ResumePoint | nu
   const { plan, entries, job } = circumstances;
   const since = lastAt(entries, ["job.submitted", "job.resumed"]) ?? job.createdAt;
   const name = resumeAt?.name ?? plan.firstStep.name;
-  const how = resumeAt === null ? "the job is accepted and starts" : "the job was resumed and goes on";
+  const how = resumeAt === null ? "the job is accepted and starts" : "the job was resumed and continues";
   const facts = { since, step: name, operations: ["CancelJob"] as const };
   return due(circumstances, { facts, clause: `${how} with ${quoted(name)}`, dueAt: since, needsRoom: true });
 }
@@ -127,7 +127,7 @@ function retrying(circumstances: Circumstances, step: RetryingStep): Explanation
   const which = `attempt ${attempt}${facts.maxAttempts === undefined ? "" : ` of ${facts.maxAttempts}`} of ${quoted(step.name)}`;
   const why =
     lastError === undefined
-      ? "Its node left and handed the call back."
+      ? "The node that held the call stopped, and handed the call back."
       : `Attempt ${step.attempt} failed ${duration(now - since)} ago with ${errorText(lastError)}`;
   if (step.wakeAt > now) {
     const sentence = `${which.charAt(0).toUpperCase()}${which.slice(1)} starts in ${duration(step.wakeAt - now)}. ${why}`;
@@ -187,7 +187,7 @@ function calling(circumstances: Circumstances, step: CallingStep): Explanation {
   }
   const where = node?.name === undefined ? "" : ` on node ${quoted(node.name)}`;
   if (hasCallBegun === false || (hasCallBegun === undefined && callCount > maxCallsPerNode)) {
-    const certain = hasCallBegun === false ? "has waited for its turn" : "is in line, or under way,";
+    const certain = hasCallBegun === false ? "has waited for its turn" : "has been queued or under way";
     const room = `the organization has ${callCount} calls there, of which ${maxCallsPerNode} run at once`;
     const sentence = `${which} ${certain} for ${duration(now - since)}${where}: ${room}.`;
     return { state: "queued", sentence, facts: { ...facts, callCount, maxCallsPerNode } };
@@ -209,19 +209,19 @@ function waitingForJob({ name }: CallingStep, child: ChildFacts, facts: Explanat
     left === undefined
       ? ""
       : left > 0
-        ? ` The attempt fails in ${duration(left)} if that job is not done then.`
+        ? ` The attempt fails in ${duration(left)} if that job has not ended by then.`
         : " The attempt's time is up.";
   const sentence = `${quoted(name)} has waited for ${duration(now - facts.since)} for the job ${quoted(jobId)} of ${quoted(workflowName)}, which is ${status}.${ends} Ask for that job's explanation.`;
   return { state: "waitingForJob", sentence, facts: { ...facts, childJob: child } };
 }
 
 function heard(node: NodeFacts | null, now: Timestamp): string {
-  return node?.heartbeatAt === undefined ? "" : `, which was heard of ${duration(now - node.heartbeatAt)} ago`;
+  return node?.heartbeatAt === undefined ? "" : `, whose last heartbeat was ${duration(now - node.heartbeatAt)} ago`;
 }
 
 function lost(node: NodeFacts, call: string, now: Timestamp): string {
   if (node.name === undefined || node.heartbeatAt === undefined) return `The node that holds ${call} is gone`;
-  return `The node ${quoted(node.name)}, which holds ${call}, was not heard of for ${duration(now - node.heartbeatAt)}`;
+  return `The node ${quoted(node.name)}, which holds ${call}, has sent no heartbeat for ${duration(now - node.heartbeatAt)}`;
 }
 
 /**

@@ -23,11 +23,11 @@ export function parked(circumstances: ParkedCircumstances): Explanation {
   const what = isVersion
     ? `it cannot read version ${job.versionNumber} of the workflow ${quoted(job.workflowName)}`
     : "an internal error occurred when it continued the job";
-  const because = reason === undefined ? "its log says why" : reason;
+  const because = reason === undefined ? "the node's log says why" : reason;
   const remedy = isVersion ? "update the service" : "look at the log of the node";
   return {
     state: "parked",
-    sentence: `The node ${quoted(nodeName)} has parked the job for ${duration(parkedForMs)}: ${what} (${because}). It tries again in ${duration(retryInMs)}, and other nodes go on with the job if they can. If none can, the operator has to ${remedy}.`,
+    sentence: `The node ${quoted(nodeName)} parked the job ${duration(parkedForMs)} ago: ${what} (${because}). It tries again in ${duration(retryInMs)}, and other nodes continue the job if they can. If no node can, the operator has to ${remedy}.`,
     facts: { since: now - parkedForMs, retryAt: now + retryInMs, operations: [] },
   };
 }

@@ -22,8 +22,8 @@ export function ofTask(
   const left = worker.leaseUntil - now;
   const lease =
     left > 0
-      ? `another one gets the task if it is not heard of within ${duration(left)}`
-      : "it was not heard of in time, and another one gets the task soon";
+      ? `another worker gets the task if this one does not report within ${duration(left)}`
+      : "it did not report in time, so another worker gets the task soon";
   return { state: "working", sentence: `${holds}: ${lease}.${end}`, facts: known };
 }
 
@@ -31,14 +31,14 @@ function whyItWaits({ pausedAt, polledAt, workerCount, waitingCount }: QueueFact
   if (pausedAt !== undefined) return `the queue has been paused for ${duration(now - pausedAt)}`;
   if (polledAt === undefined) return "no worker has ever asked for tasks of this queue";
   const asked = `asked for tasks of this queue ${duration(now - polledAt)} ago`;
-  if (workerCount === 0) return `no worker is there; the last one ${asked}`;
-  const workers = workerCount === 1 ? "one worker takes" : `${workerCount} workers take`;
+  if (workerCount === 0) return `no worker asks now; the last one ${asked}`;
+  const workers = workerCount === 1 ? "one worker takes tasks" : `${workerCount} workers take tasks`;
   const tasks = waitingCount === 1 ? "one task waits" : `${waitingCount} tasks wait`;
   return `${workers} from this queue, in which ${tasks}`;
 }
 
 function timeout(leftMs: number): string {
   return leftMs > 0
-    ? ` The attempt fails in ${duration(leftMs)} if it is not done then.`
+    ? ` The attempt fails in ${duration(leftMs)} if it has not ended by then.`
     : " The attempt's time is up.";
 }

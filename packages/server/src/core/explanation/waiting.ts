@@ -43,7 +43,7 @@ export function waiting(circumstances: Circumstances, step: WaitingStep): Explan
     `${quoted(step.name)} has waited ${duration(now - step.since)} for ${awaited(missing, missingCount, receivedCount)}${timeout}.`,
     ...misspelledEvents.slice(0, 3).map(({ eventId, meantEventId, receivedAt }) => {
       const ago = duration(now - receivedAt);
-      return `${quoted(eventId)} came ${ago} ago and no step listens to it: was ${quoted(meantEventId)} meant?`;
+      return `The event ${quoted(eventId)} came ${ago} ago, but no step waits for it: did the sender mean ${quoted(meantEventId)}?`;
     }),
   ];
   return { state: "waitingForEvents", sentence: sentences.join(" "), facts };
@@ -51,7 +51,7 @@ export function waiting(circumstances: Circumstances, step: WaitingStep): Explan
 
 function awaited(missing: readonly string[], missingCount: number, receivedCount: number): string {
   if (missingCount < missing.length) return `${missingCount} more of the events ${listed(missing)}`;
-  const received = receivedCount === 0 ? "" : ` (${receivedCount} of ${receivedCount + missing.length} are here)`;
+  const received = receivedCount === 0 ? "" : ` (${receivedCount} of ${receivedCount + missing.length} have come)`;
   return `the event${missing.length === 1 ? "" : "s"} ${listed(missing)}${received}`;
 }
 

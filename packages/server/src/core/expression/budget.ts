@@ -65,7 +65,7 @@ export class Budget {
     // The message shows no details, because it would quote the pattern, which may come from the data. A problem with a literal is reported at
     // registration.
     if (problemOfSource(source) !== undefined)
-      fail("has a pattern that is no regular expression in RE2 syntax, or is too large");
+      fail("has a pattern that is not a regular expression in RE2 syntax, or is too large");
     const pattern = readPattern(source);
     this.spend(Math.ceil(pattern.work * workPerPatternWork));
     const matcher = pattern.matcher();
@@ -90,7 +90,10 @@ export class Budget {
   #grow(size: number): void {
     this.#size += size;
     if (this.#size > this.#limits.maxSize) {
-      fail(`gives more than ${this.#limits.maxSize} characters and members; give less`, "budget");
+      fail(
+        `gives a value with more than ${this.#limits.maxSize} characters and members; give a smaller value`,
+        "budget",
+      );
     }
   }
 }

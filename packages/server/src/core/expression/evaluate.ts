@@ -306,7 +306,7 @@ function notThere(node: NodeOf<"root"> | NamedNode): string {
     case "event":
       return `is not there: no event ${quoted(node.eventId)} came, or it had no payload; \`has\` asks whether it is`;
     case "fork":
-      return `is not there: this step is not in the body of ${quoted(node.fork)}, or that has no items`;
+      return `is not there: this step is not in the body of ${quoted(node.fork)}, or the forEach has no items`;
   }
 }
 
@@ -318,14 +318,14 @@ const noItem = "has no item at that place; items count from 0, and `size(list)` 
 
 /** The message does not show the value of a key, because it may be a secret. */
 function missing(source: string, node: Node): string {
-  return `is not there; ask with ${quoted(`has(${source.slice(node.start, node.end)})`)} before it is read`;
+  return `is not there; before you read it, ask with ${quoted(`has(${source.slice(node.start, node.end)})`)}`;
 }
 
 function wrongIndex(of: Value, index: Value): string {
   if (!Array.isArray(of) && !isMap(of))
     return `reads an item of ${describeKinds(shownKind(of))}, but only lists and maps have items`;
-  const wanted = Array.isArray(of) ? "a list by whole numbers" : "a map by texts";
-  return `has ${describeKinds(kindOf(index))} in its brackets, and one reads ${wanted}`;
+  const wanted = Array.isArray(of) ? "a list is read by whole numbers" : "a map is read by texts";
+  return `has ${describeKinds(kindOf(index))} in its brackets, but ${wanted}`;
 }
 
 const unitsPerList = 4;

@@ -38,7 +38,7 @@ const macroTexts: Readonly<Record<Macro, FunctionDescription>> = {
   map: macro(
     "map",
     "[condition], value",
-    "A list with this value for each item, or for each that fits the condition.",
+    "A list with this value for each item, or for each item for which the condition holds.",
     ["[1, 2].map(item, item * 10)", [10, 20]],
   ),
   filter: macro("filter", "condition", "A list of the items for which the condition holds.", [

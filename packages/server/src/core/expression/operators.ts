@@ -42,8 +42,9 @@ export function mismatch(operator: BinaryOperator, left: Kinds, right: Kinds): s
   return `puts ${describeKinds(left)} and ${describeKinds(right)} on the two sides of \`${operator}\`, which does not accept them${hint}`;
 }
 
-const textHint = "; `text(value)` makes a text of anything, `int(text)` and `double(text)` make numbers";
-const orderHint = "; `timestamp(text)` makes a time of a text, `double(text)` a number";
+const textHint =
+  "; `text(value)` turns any value into a text, `int(text)` and `double(text)` turn a text into a number";
+const orderHint = "; `timestamp(text)` turns a text into a time, `double(text)` turns it into a number";
 const hints: Partial<Record<BinaryOperator, string>> = {
   "+": textHint,
   "-": orderHint,

@@ -82,7 +82,7 @@ function wordsOf(error: ParseError, source: string): string {
     case "invalid_macro_argument":
       return "needs a plain name for the item here, as in `input.list.map(item, item.name)`";
     default:
-      return `is no expression: ${error.summary}`;
+      return `is not an expression: ${error.summary}`;
   }
 }
 
@@ -95,7 +95,7 @@ function unexpected(found: string, source: string, { range }: ParseError): strin
   if (first === "&" || first === "|") return `has a single \`${first}\`; write \`${first}${first}\``;
   const ours = operatorsOfOthers.get(found.toLowerCase());
   if (ours !== undefined) return `has ${found === "`" ? "a backquote" : quoted(found)}; ${ours}`;
-  return `has ${quoted(found)}, which is not possible in this place`;
+  return `has ${quoted(found)}, which is not allowed at this place`;
 }
 
 /** Operators and words of other languages, with our way of writing them. */
@@ -104,7 +104,7 @@ const operatorsOfOthers: ReadonlyMap<string, string> = new Map([
   ["or", "write `||`"],
   ["not", "write `!`"],
   ["is", "equality is written `==`"],
-  ["?", "a value for what may be missing is written `has(input.name) ? input.name : 'none'`"],
+  ["?", "to replace a value that may be missing, write `has(input.name) ? input.name : 'none'`"],
   ["$", "write `input`, `output` or another name that can be read, without `$`"],
   ["`", "write a text in quotes, as in `'text'`"],
 ]);

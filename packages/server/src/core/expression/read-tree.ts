@@ -54,7 +54,7 @@ class TreeReader {
     if (depth > maxDepth) {
       return refuse(
         ast,
-        `has more than ${maxDepth} operations in a row or in each other; divide it among several steps`,
+        `has more than ${maxDepth} operations in a row or nested in each other; divide it among several steps`,
       );
     }
     const node = this.#readAny(ast, depth + 1);
@@ -118,7 +118,7 @@ class TreeReader {
     if (isRootName(name)) return { kind: "root", root: name, start, end };
     if (isNamedRoot(name)) {
       const { noun } = namedRoots[name];
-      return refuse(ast, `\`${name}\` needs the name of one ${noun} behind it: ${example(name)}`);
+      return refuse(ast, `\`${name}\` needs the name of one ${noun} after it: ${example(name)}`);
     }
     return refuse(ast, unknownName(name, this.#variables));
   }
@@ -139,7 +139,7 @@ class TreeReader {
       if (name !== undefined) return this.#named(ast, of.args as NamedRoot, name);
       return refuse(
         index,
-        `the name must be written out, as in ${example(of.args as NamedRoot)}: the values that a job carries are decided before it runs`,
+        `the name must be written out, as in ${example(of.args as NamedRoot)}, because the service decides before a job runs which values it carries`,
       );
     }
     const node = this.#readAny(of, depth + 1);
@@ -242,7 +242,7 @@ function literal(ast: Ast<"value">): string | number | boolean | null {
       return wholeNumber(ast, value);
     case "string":
       return value.includes("\0")
-        ? refuse(ast, "the text holds the character NUL, which cannot be stored; remove it")
+        ? refuse(ast, "the text contains the character NUL, which cannot be stored; remove it")
         : value;
     case "number":
       return Math.abs(value) > Number.MAX_SAFE_INTEGER ? refuse(ast, tooLarge) : value;

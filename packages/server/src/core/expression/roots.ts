@@ -31,5 +31,5 @@ export function unknownName(name: string, variables: readonly string[]): string 
     known.map((word) => `\`${word}\``),
     "and",
   );
-  return `\`${name}\` is not a name that can be read here; those are ${list}${didYouMean(name, known)}`;
+  return `\`${name}\` is not a name that can be read here; the names are ${list}${didYouMean(name, known)}`;
 }

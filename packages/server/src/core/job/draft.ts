@@ -244,7 +244,7 @@ export class JobDraft {
   /** The fork at which this branch is. */
   forkIn(branch: string): ForkedStep {
     const stand = this.standOf(branch);
-    if (stand?.phase !== "forked") throw new Error(`The branch ${branch} stands at no fork.`);
+    if (stand?.phase !== "forked") throw new Error(`The branch ${branch} is not at a fork.`);
     return stand;
   }
 

@@ -19,9 +19,9 @@ export function addressOf(plan: Plan, state: PendingState | RunningState, fact: 
   const { eventId, step, branch, visit } = fact;
   if (step === undefined) {
     if (visit !== undefined)
-      return wrong("/visit", "is a visit of no step; name the step in `step`, or leave `visit` out");
+      return wrong("/visit", "needs the name of its step; add `step`, or leave `visit` out");
     if (branch !== undefined)
-      return wrong("/branch", "is the branch of no step; name the step in `step`, or leave `branch` out");
+      return wrong("/branch", "needs the name of a step in the branch; add `step`, or leave `branch` out");
     return { type: "any" };
   }
   const listing = (plan.waitsByEventId.get(eventId) ?? []).map(({ name }) => name);
@@ -47,7 +47,7 @@ export function addressOf(plan: Plan, state: PendingState | RunningState, fact: 
   if (visit !== undefined && visit < next) {
     return {
       type: "over",
-      detail: `Visit ${visit} of ${quoted(step)} is over. The next that can take an event is ${next}.`,
+      detail: `Visit ${visit} of ${quoted(step)} is over. The next visit that can take an event is ${next}.`,
     };
   }
   return { type: "one", visit: { ...branchField(path), step, visit: visit ?? next } };
@@ -74,8 +74,8 @@ function placeProblem({ name, around }: PlanStep, path: string): string | undefi
       );
     });
   if (fits) return undefined;
-  if (around.length === 0) return `the step ${quoted(name)} is in no branch; leave it out`;
-  return `is no branch in which the step ${quoted(name)} is; those are such as ${quoted(expected)}`;
+  if (around.length === 0) return `the step ${quoted(name)} is not in a branch; leave \`branch\` out`;
+  return `is not a branch that contains the step ${quoted(name)}; such a branch is, for example, ${quoted(expected)}`;
 }
 
 /**
@@ -89,7 +89,7 @@ function itemProblem({ cursors }: PendingState | RunningState, path: string): st
     const fork = stand?.phase === "stopped" ? stand.point : stand;
     if (fork?.phase !== "forked" || fork.name !== level?.fork || fork.visit !== level.visit) continue;
     if (fork.items !== undefined && Number(level.key) >= fork.branchCount)
-      return `is of an item that the list of ${quoted(fork.name)} does not have: its ${fork.branchCount} items count from 0`;
+      return `names an item that the list of ${quoted(fork.name)} does not have: it has ${fork.branchCount} items, numbered from 0`;
   }
   return undefined;
 }

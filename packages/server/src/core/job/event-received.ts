@@ -16,16 +16,17 @@ import { ignored, invalid, rejected } from "./verdicts.ts";
 export function receiveEvent(draftFor: DraftFor, plan: Plan, job: Job, fact: EventReceived): Change {
   const { state } = job;
   if (state.status !== "PENDING" && state.status !== "RUNNING") {
-    return rejected(job, `The job is ${state.status} and takes no more events.`);
+    return rejected(job, `The job is ${state.status} and accepts no more events.`);
   }
   const { eventId, payload } = fact;
   const listing = plan.waitsByEventId.get(eventId) ?? [];
   const problems = checkPayload(listing, eventId, payload);
   if (problems.length > 0) {
-    return invalid(job, `The payload does not fit what this version defines for ${eventId}.`, problems);
+    return invalid(job, `The payload does not fit the schema that this version has for ${eventId}.`, problems);
   }
   const sentFor = addressOf(plan, state, fact);
-  if (sentFor.type === "wrong") return invalid(job, "The event cannot be for that step.", [sentFor.problem]);
+  if (sentFor.type === "wrong")
+    return invalid(job, "The event cannot be sent to the place that the request names.", [sentFor.problem]);
   if (sentFor.type === "over") return rejected(job, sentFor.detail);
   const address = sentFor.type === "one" ? sentFor.visit : undefined;
   const { progress } = state;

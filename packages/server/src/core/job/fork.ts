@@ -181,7 +181,7 @@ function nextBranch(rule: ForkRule, fork: ForkedStep): { readonly key: string; r
 /** Makes the branch of the current branch's fork the current branch. */
 function leaveBranch(draft: JobDraft): { fork: ForkedStep; step: ForkPlanStep; level: BranchLevel } {
   const level = levelOf(draft.branch);
-  if (level === undefined) throw new Error(`${draft.branch} is no branch.`);
+  if (level === undefined) throw new Error(`${draft.branch} is not a branch.`);
   draft.enter(parentOf(draft.branch));
   const fork = draft.forkIn(draft.branch);
   return { fork, step: draft.forkStep(fork.name), level };

@@ -50,7 +50,7 @@ function takenInput(
 /** The value with which a branch begins: its item, or the input of the fork. */
 function branchInput(draft: JobDraft): JsonValue {
   const [level] = draft.levels();
-  if (level?.fork === undefined) throw new Error("The main line is no branch.");
+  if (level?.fork === undefined) throw new Error("The main line is not a branch of a fork.");
   const loop = loopOf(level);
   return loop === undefined ? level.fork.input : loop.item;
 }

@@ -168,10 +168,10 @@ class JsonWalk {
       this.#skip(plainCharacters);
       if (this.#take('"')) break;
       if (!this.#skip(escapeSequence)) {
-        if (this.#text[this.#position] === "\\") this.#unexpected("an escape that JSON knows");
+        if (this.#text[this.#position] === "\\") this.#unexpected("an escape sequence of JSON");
         else
           this.#unexpected(
-            "the string to go on: control characters must be escaped, and it must end with a double quote",
+            "more of the string: control characters in it must be escaped, and it must end with a double quote",
           );
         return undefined;
       }
@@ -189,7 +189,7 @@ class JsonWalk {
     }
     if (value.isWellFormed()) return true;
     return this.#refuse(
-      "the text holds half of a surrogate pair (\\ud800 to \\udfff), which is no character; remove it",
+      "the text holds half of a surrogate pair (\\ud800 to \\udfff), which is not a character; remove it",
       position,
     );
   }

@@ -140,7 +140,7 @@ function checkDependentRequired(
     for (const dependent of Object.hasOwn(value, name) ? required : []) {
       if (!walk.mayGoOn(isFit)) return false;
       if (!Object.hasOwn(value, dependent))
-        isFit = walk.refuseAt(dependent, `is required, since ${quoted(name)} is there`);
+        isFit = walk.refuseAt(dependent, `is required, because ${quoted(name)} is there`);
     }
   }
   return isFit;

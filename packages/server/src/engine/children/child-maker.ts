@@ -100,7 +100,7 @@ export class ChildMaker {
 
 const tooMany = {
   code: "ChildNotStarted",
-  message: "The organization submits as many jobs a minute as it may, those included that jobs begin.",
+  message: "The organization has reached its limit of jobs per minute. Jobs that steps of other jobs start count, too.",
 } as const;
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const maxKnownIds = 10_000;
@@ -143,10 +143,10 @@ function kindOf(code: ServiceErrorCode): "permanent" | "ordinary" | "transient" 
 function rejectionOf({ workflow, version }: NewChild, { code, message, problems }: ServiceError): string {
   const which = "tag" in version ? `the tag ${quoted(version.tag)}` : `a version ${version.versionNumber}`;
   if (code === "NotFoundError") {
-    return `The organization has no workflow ${quoted(workflow)}, or it has not ${which}. Register it, or set the tag, and resume this job.`;
+    return `The organization has no workflow ${quoted(workflow)}, or the workflow does not have ${which}. Register it, or set the tag, and resume this job.`;
   }
   const listed = problems.slice(0, 5).map((problem) => ` ${sentenceOf(problem)}`);
-  return `No job of ${quoted(workflow)} could be begun. ${message}${listed.join("")}`;
+  return `No job of ${quoted(workflow)} could be started. ${message}${listed.join("")}`;
 }
 
 /** Makes the text of a problem. The step's input is not the body of a request, so the pointer is relative to the input itself. */

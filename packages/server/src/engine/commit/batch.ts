@@ -414,7 +414,7 @@ function changedJobs(jobs: LoadedJobs): OpenJob[] {
 }
 
 function rejectedAsParked(parked: Parked | undefined): Outcome {
-  if (parked === undefined) throw new Error("A version has neither a plan nor a reason why it has none.");
+  if (parked === undefined) throw new Error("A version has neither a plan nor a reason for having none.");
   return { type: "rejected", error: versionUnreadable(parked) };
 }
 

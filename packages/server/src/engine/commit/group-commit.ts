@@ -118,7 +118,7 @@ export class GroupCommit {
       throw new ServiceError("UnavailableError", detail, { retryAfterSeconds });
     }
     if ((this.#queuedByOrganization.get(organizationId) ?? 0) < maxQueuedFactsPerOrganization) return;
-    const detail = `${maxQueuedFactsPerOrganization} changes of this organization wait to be written on this node already, which is its share of the queue. Try again in a moment, and send fewer at once. The operator can change the share with STEPWELL_MAX_QUEUED_FACTS_PER_ORGANIZATION.`;
+    const detail = `On this node, ${maxQueuedFactsPerOrganization} changes of this organization already wait to be written, which is its share of the queue. Try again in a moment, and send fewer at once. The operator can change the share with STEPWELL_MAX_QUEUED_FACTS_PER_ORGANIZATION.`;
     throw new ServiceError("RateLimitError", detail, { retryAfterSeconds });
   }
 
@@ -407,7 +407,7 @@ function isOutcome(command: Command): boolean {
 
 function tooCostly(): ServiceError {
   const message =
-    "This node needs more time than the organization's share to check the organization's values against their schemas. Nothing was changed. Send fewer jobs and events at once, or make the schemas simpler: patterns and large enumerations cost most.";
+    "Checking this organization's values against their schemas takes more time than its share on this node. Nothing was changed. Send fewer jobs and events at once, or make the schemas simpler: patterns and large enumerations cost most.";
   return new ServiceError("RateLimitError", message, { retryAfterSeconds: 1 });
 }
 

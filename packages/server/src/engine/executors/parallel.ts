@@ -29,7 +29,7 @@ export function parallel({ maxNameLength }: { maxNameLength: number }): Executor
         },
         until: {
           description:
-            "When the step ends: when all branches have (the default), or when any has succeeded, which cancels the others.",
+            "When the step ends: when all branches have ended (the default), or when any branch has succeeded, which cancels the other branches.",
           enum: ["all", "any"],
         },
       },

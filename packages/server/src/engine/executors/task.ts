@@ -27,7 +27,7 @@ export const task: Executor = {
       },
       heartbeatSeconds: {
         description:
-          "How long the service waits for a sign of life from the worker before it gives the task to another one: up to 86400, by default 60.",
+          "The number of seconds without a heartbeat of the worker after which the service gives the task to another worker: up to 86400, by default 60.",
         ...heartbeatSeconds,
       },
     },

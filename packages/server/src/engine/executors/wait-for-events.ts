@@ -39,7 +39,7 @@ function configSchema(maxEventIds: number, maxLength: number): JsonObject {
         maxItems: maxEventIds,
       },
       match: {
-        description: "How many of the events it takes: all (the default), any, or a number.",
+        description: "How many of the events the step needs: all (the default), any, or a number.",
         anyOf: [{ enum: ["all", "any"] }, { type: "integer", minimum: 1, maximum: maxEventIds }],
       },
       payloadDefinitions: {
@@ -48,7 +48,7 @@ function configSchema(maxEventIds: number, maxLength: number): JsonObject {
         additionalProperties: reference,
       },
       timeoutSeconds: {
-        description: "The wait fails with Timeout after this time; without it, it waits for ever.",
+        description: "The time after which the wait fails with Timeout. Without it, the step waits for ever.",
         type: "number",
         exclusiveMinimum: 0,
         maximum: maxTimeoutSeconds,

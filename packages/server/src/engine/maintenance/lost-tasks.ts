@@ -84,7 +84,7 @@ async function takeOver(options: LostTasksOptions, tasks: readonly FoundTask[]):
 
 function timeout({ step, isTask }: FoundTask) {
   const message = !isTask
-    ? `The child job of ${step} did not end within the step's \`timeoutSeconds\`, which count from the time when the job should start. It is cancelled.`
+    ? `The child job of ${step} did not end within the step's \`timeoutSeconds\`, which count from the time when the job should start. The child job is cancelled.`
     : `No worker completed ${step} within its \`timeoutSeconds\`, which count from the time when the task was due.`;
   return { error: { code: "Timeout", message }, kind: "ordinary" } as const;
 }

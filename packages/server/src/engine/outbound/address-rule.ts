@@ -37,8 +37,9 @@ export class AddressRule {
   problemOf(url: URL): string | undefined {
     if (url.protocol !== "http:" && url.protocol !== "https:") return "must begin with http:// or https://";
     if (url.username !== "" || url.password !== "")
-      return "must not hold a user or a password, because everybody who may read the workflow would see it";
-    if (!isCallablePort(url.port)) return `names port ${url.port}; steps may call ports 80, 443, and 1024 and above`;
+      return "must not contain a user or a password, because everybody who may read the workflow would see it";
+    if (!isCallablePort(url.port))
+      return `names port ${url.port}; steps may call only the ports 80 and 443, and those from 1024`;
     return this.#isRefusedHost(url.hostname) ? `leads to an address that ${whyRejected}` : undefined;
   }
 

@@ -28,7 +28,7 @@ export function definitionCheck(config: Config): (toCheck: DefinitionToCheck) =>
     if ("problems" in parsed) return { problems: parsed.problems, warnings: parsed.warnings };
     const { definition, warnings } = parsed;
     if (nameOfWorkflow === undefined || definition.workflowName === nameOfWorkflow) return { problems: [], warnings };
-    const detail = `is not the name of the workflow, which is ${quoted(nameOfWorkflow)}; pages and messages show that one, and \`stepwell deploy\` would register the definition in another workflow`;
+    const detail = `is not the name of the workflow, which is ${quoted(nameOfWorkflow)}; pages and messages show the workflow's name, and \`stepwell deploy\` would register the definition in another workflow`;
     return { problems: [], warnings: [...placeProblems(text, [{ pointer: "/workflowName", detail }]), ...warnings] };
   };
 }

@@ -94,7 +94,7 @@ export class Parking {
 
 /** The error for a caller whose request needs a version that this node cannot compile. */
 export function versionUnreadable({ reason, retryInMs }: Parked): ServiceError {
-  const detail = `The node that answers cannot read the version of the workflow that this is about${reason === undefined ? "" : ` (${reason})`}. Nothing was changed. Send the request again: another node may be able to. If every node answers this, the operator has to update the service to the release under which the version was registered.`;
+  const detail = `The node that answers cannot read this version of the workflow${reason === undefined ? "" : ` (${reason})`}. Nothing was changed. Send the request again: another node may be able to. If every node answers this, the operator has to update the service to the release under which the version was registered.`;
   return new ServiceError("UnavailableError", detail, { retryAfterSeconds: secondsOf(retryInMs) });
 }
 

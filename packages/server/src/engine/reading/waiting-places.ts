@@ -72,6 +72,6 @@ function tooManyOfOne(maximum: number): ServiceError {
 }
 
 function shareTaken(own: number, free: number, maxCount: number): ServiceError {
-  const message = `${own} requests and streams of this organization wait on this node already, and the last ${free} of its ${maxCount} places are kept for organizations that have fewer. Ask again when one of them has ended, or poll. The operator of the service can give the node more places: ${variable}.`;
+  const message = `${own} requests and streams of this organization wait on this node already, and the node keeps the last ${free} of its ${maxCount} places for organizations that have fewer. Ask again when one of them has ended, or poll. The operator of the service can give the node more places: ${variable}.`;
   return new ServiceError("RateLimitError", message, { retryAfterSeconds });
 }

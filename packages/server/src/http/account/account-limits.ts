@@ -29,7 +29,7 @@ export function accountLimitRoutes(app: App, parts: ServerParts): void {
         tags: ["account"],
         summary: "Get the limits of your account",
         description:
-          "The answer says how many of each thing you may create yourself, and how many you have. GetLimits answers the limits of an organization.",
+          "The answer says how many of each thing you may create yourself, and how many you have. For the limits of an organization, use GetLimits.",
         response: {
           200: answer(
             "The limits.",

@@ -31,7 +31,7 @@ export function accountPasswordRoutes(app: App, parts: ServerParts): void {
         tags: ["account"],
         summary: "Change your password",
         description:
-          "The new password has 12 to 256 characters of any kind. All your other sessions and user tokens end; the one that you call with stays. If you forgot the password, ask an owner for a link that sets another.",
+          "The new password has 12 to 256 characters of any kind. All your other sessions and user tokens end; the session or token that you call with stays valid. If you forgot the password, ask an owner for a link with which you can set a new one.",
         body: closed({
           currentPassword: Type.String(),
           newPassword: Type.String(),
@@ -39,7 +39,7 @@ export function accountPasswordRoutes(app: App, parts: ServerParts): void {
           keepUserTokens: Type.Optional(
             Type.Boolean({
               description:
-                "True to keep your user tokens valid. If it is left out, they end, since somebody who knew the password may have made some.",
+                "True to keep your user tokens valid. If it is left out, they end, because somebody who knew the password may have created some.",
             }),
           ),
         }),

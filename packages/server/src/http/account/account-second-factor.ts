@@ -22,7 +22,7 @@ const RecoveryCodesSchema = Type.Object(
   {
     recoveryCodes: Type.Array(Type.String(), {
       description:
-        "The recovery codes. Each of them replaces a code of the app once. They are shown only in this answer: keep them apart from the app.",
+        "The recovery codes. Each code can be used once instead of a code of the app. The codes are shown only in this answer: keep them apart from the app.",
     }),
   },
   { title: "RecoveryCodes" },

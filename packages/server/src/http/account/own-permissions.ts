@@ -22,7 +22,7 @@ const PermissionCheckSchema = Type.Object(
       additionalProperties: { type: "boolean" },
       description: "The permissions that you asked for, each with true when you have it.",
     }),
-    all: Type.Boolean({ description: "True when you have every one of them." }),
+    all: Type.Boolean({ description: "True when you have all of these permissions." }),
   },
   { title: "PermissionCheck" },
 );
@@ -50,7 +50,7 @@ function getOwnPermissionsRoute(app: App, parts: ServerParts): void {
         tags: ["members"],
         summary: "Get your own permissions",
         description:
-          "The answer has everything that you may do in this organization, with what your permissions imply.",
+          "The answer lists all permissions that you have in this organization, including those that others imply.",
         params: OrganizationParams,
         response: { 200: answer("Your permissions in this organization.", OwnPermissionsSchema) },
       },

@@ -22,7 +22,7 @@ const SessionSchema = Type.Object(
           clientId: Type.String(),
           name: Type.String({ description: "The client's name when the session began." }),
         },
-        { description: "The OAuth client of the session. It is left out for a session in no OAuth client." },
+        { description: "The OAuth client of the session. It is left out for a session without an OAuth client." },
       ),
     ),
     userAgent: Type.String({ description: "The name that the browser or the device gives itself." }),

@@ -16,16 +16,18 @@ const CallerSchema = Type.Object(
     ),
     organizationId: Type.Optional({
       ...Id,
-      description: "The organization to which an API token or an OAuth client belongs. It is left out for others.",
+      description:
+        "The organization to which an API token or an OAuth client belongs. It is left out for other callers.",
     }),
     clientId: Type.Optional(
       Type.String({
-        description: "The OAuth client through which a user calls. It is left out for others.",
+        description: "The OAuth client through which a user calls. It is left out for other callers.",
       }),
     ),
     permissions: Type.Optional(
       Type.Array(PermissionSchema, {
-        description: "The permissions of an API token, with what they imply. They are left out for a user.",
+        description:
+          "The permissions of an API token, including those that others imply. They are left out for a user.",
       }),
     ),
     boundTo: Type.Optional(BoundToSchema),
@@ -33,13 +35,13 @@ const CallerSchema = Type.Object(
       Type.String({
         format: "date-time",
         description:
-          "The time at which the token that you sent ends. For a secret that was rotated away, it is the end of that secret.",
+          "The time at which the token that you sent ends. For a secret that a rotation replaced, it is the time at which that secret ends.",
       }),
     ),
     tokenPrefix: Type.Optional(Type.String({ description: "The beginning of the token that you sent." })),
     sessionId: Type.Optional({
       ...Id,
-      description: "The session of a user who signed in, as `ListSessions` names it. It is left out for others.",
+      description: "The session of a user who signed in, as `ListSessions` names it. It is left out for other callers.",
     }),
   },
   { title: "Caller" },

@@ -98,7 +98,7 @@ async function* linesOf(
     const last = entries.at(-1)?.entryId ?? null;
     // An answer that has begun cannot become an error any more, so it is cut off.
     if (closing.aborted) throw new Error("The service stops.");
-    if (!(await isStillAllowed(request, "audit:read", parts))) throw new Error("The token holds no longer.");
+    if (!(await isStillAllowed(request, "audit:read", parts))) throw new Error("The token is no longer valid.");
     entries = await listAuditEntriesInOrder(database.reader(search.organizationId), search, last, entriesAtOnce);
     if (entries.length > 0) yield entries.map(format.line).join("");
   } while (entries.length === entriesAtOnce);

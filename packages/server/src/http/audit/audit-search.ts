@@ -25,7 +25,7 @@ export const auditFilters = {
       minLength: 1,
       maxLength: 256,
       pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$",
-      "x-rule": "must hold no control characters",
+      "x-rule": "must not contain control characters",
       description: "The id of a thing, or the name of a tag or role, to get only its changes.",
     }),
   ),

@@ -155,7 +155,7 @@ const headers = {
   },
   RateLimit: {
     description:
-      "The rest of the limit that is closest to being used up, and the number of seconds until the whole limit is available again. After a request that created something, it also has the rest of the maximum for such things. The header is there while a limit is in force, once the caller is known.",
+      "What is left of the limit that is closest to being used up, and the number of seconds until the whole limit is available again. After a request that created something, the header also has what is left of the maximum for such things. The header is there while a limit is in force, once the caller is known.",
     schema: { type: "string", example: '"requests";r=1499987;t=37' },
   },
   "RateLimit-Policy": {
@@ -163,7 +163,7 @@ const headers = {
     schema: { type: "string", example: '"requests";q=1500000;w=60' },
   },
   "Idempotency-Replayed": {
-    description: "The header is present if this answer is the stored answer of an earlier equal request.",
+    description: "The header is present if this answer is the stored answer to an earlier, equal request.",
     schema: { type: "string", enum: ["true"] },
   },
   ETag: {

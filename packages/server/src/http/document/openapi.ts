@@ -20,7 +20,7 @@ export function collectDeclarations(app: App, basePath: string, serverUrl: () =>
         version,
         summary: "A workflow orchestration service.",
         description:
-          "You register a workflow, register versions of its definition, point a tag at one of them, and submit jobs. Every operation names its permission in `x-permission`. In `x-cost` it says what a request counts as among the requests of a minute.",
+          "You register a workflow, register versions of its definition, point a tag at one of them, and submit jobs. Every operation names its permission in `x-permission`. Its `x-cost` says how many requests it counts as in the limits per minute.",
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
       servers: [{ url: basePath === "" ? "/" : basePath }],
@@ -57,7 +57,7 @@ export function openapiRoute(app: App): void {
           "The document describes every operation of the service (OpenAPI 3.1). It is the same for everybody.",
         response: {
           200: Type.Unsafe<string>({ type: "object", description: "The OpenAPI document." }),
-          304: noContent("You have the document already, since its ETag is the one in `If-None-Match`."),
+          304: noContent("You have the document already: its ETag is the one in `If-None-Match`."),
         },
       },
     },

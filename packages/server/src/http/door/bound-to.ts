@@ -23,7 +23,7 @@ export function boundToBody(maxNameLength: number) {
           maxItems: maxBound,
           uniqueItems: true,
           description:
-            "The token sets and deletes only these tags, submits only by them, and changes only jobs that were submitted by them. This does not restrict what the token reads.",
+            "The token sets and deletes only these tags, submits jobs only by these tags, and changes only jobs that were submitted by them. This does not restrict what the token reads.",
         }),
       ),
       jobEvent: Type.Optional(
@@ -31,7 +31,7 @@ export function boundToBody(maxNameLength: number) {
           { jobId: Id, eventId: eventIdSchema(maxNameLength) },
           {
             description:
-              "The token can only send this event to this job. There can be no other bound beside this one, and no permission except `job:event:send`.",
+              "The token can only send this event to this job. This bound cannot be combined with other bounds, or with another permission than `job:event:send`.",
           },
         ),
       ),

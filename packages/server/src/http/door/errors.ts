@@ -93,7 +93,7 @@ export function sendNoSuchOperation(reply: FastifyReply, allowedMethods: readonl
   const error =
     allowed === ""
       ? new ServiceError("NotFoundError", "There is no such path. GET /openapi.json lists all paths.")
-      : new ServiceError("MethodNotAllowedError", `This path takes ${allowed} only.`);
+      : new ServiceError("MethodNotAllowedError", `This path supports only ${allowed}.`);
   sendError(reply, error);
 }
 
@@ -225,10 +225,10 @@ const frameworkErrors: Readonly<Record<string, () => ServiceError>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () =>
     new ServiceError(
       "PayloadTooLargeError",
-      "The request body is larger than this service takes. Store large values elsewhere, and send links to them.",
+      "The request body is larger than this service accepts. Store large values elsewhere, and send links to them.",
     ),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
     new ServiceError("UnsupportedMediaTypeError", "Send JSON, with the header `Content-Type: application/json`."),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
-    new ServiceError("ValidationError", "The length of the body is not that of Content-Length."),
+    new ServiceError("ValidationError", "The body does not have the length that Content-Length says."),
 };

@@ -10,11 +10,12 @@ export interface ListenedAddress {
 export function explainListening(cause: unknown, { host, port, hostVariable, portVariable }: ListenedAddress): unknown {
   switch (cause instanceof Error && "code" in cause ? cause.code : undefined) {
     case "EADDRINUSE":
-      return new Error(`Port ${port} is taken. Stop what listens there, or choose another with ${portVariable}.`, {
-        cause,
-      });
+      return new Error(
+        `Port ${port} is taken. Stop the program that listens there, or choose another port with ${portVariable}.`,
+        { cause },
+      );
     case "EACCES":
-      return new Error(`This user may not listen on port ${port}. Choose one above 1023 with ${portVariable}.`, {
+      return new Error(`This user may not listen on port ${port}. Choose a port above 1023 with ${portVariable}.`, {
         cause,
       });
     case "EADDRNOTAVAIL":
@@ -22,7 +23,7 @@ export function explainListening(cause: unknown, { host, port, hostVariable, por
     case "ENOTFOUND":
     case "EAI_AGAIN":
       return new Error(
-        `${hostVariable} is "${host}", which is no address of this machine. Name one of its addresses, or 0.0.0.0 for all.`,
+        `${hostVariable} is "${host}", which is not an address of this machine. Name one of its addresses, or 0.0.0.0 for all.`,
         { cause },
       );
     default:

@@ -10,14 +10,14 @@ const pageToken = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: 2_000,
-    description: "The `nextPageToken` of the answer before, for the same filters. Its content is opaque.",
+    description: "The `nextPageToken` of the previous answer, with the same filters. Its content is opaque.",
   }),
 );
 
 /** The parameters of lists that grow with every job, request or change. Use them with `pageOf`. */
 export const pagingParameters = {
   pageSize: Type.Optional(
-    Type.Integer({ ...size, default: 25, description: "The maximum number of things in one answer." }),
+    Type.Integer({ ...size, default: 25, description: "The maximum number of entries in one answer." }),
   ),
   pageToken,
 };
@@ -30,7 +30,7 @@ export const shortListParameters = {
   pageSize: Type.Optional(
     Type.Integer({
       ...size,
-      description: "The maximum number of things in one answer. If it is left out, the answer has the first 1,000.",
+      description: "The maximum number of entries in one answer. If it is left out, the answer has the first 1,000.",
     }),
   ),
   pageToken,
@@ -38,7 +38,7 @@ export const shortListParameters = {
 
 export const nextPageToken = Type.Optional(
   Type.String({
-    description: "The value to send as `pageToken` for the next page. It is left out when there is no more.",
+    description: "The value to send as `pageToken` for the next page. It is left out on the last page.",
   }),
 );
 

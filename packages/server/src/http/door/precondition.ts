@@ -6,7 +6,7 @@ import type { Precondition } from "../../management/act/precondition.ts";
 const ifMatch = Type.Optional(
   Type.String({
     description:
-      "The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, the thing must only exist.",
+      "The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, it is enough that the thing exists.",
     example: '"dGhlIHN0YXRlIHlvdSByZWFk"',
   }),
 );
@@ -21,7 +21,7 @@ export const CreatingPreconditionHeaders = Type.Object({
     Type.String({
       pattern: "^\\*$",
       description:
-        "The value `*`, with which the thing is only created. If it exists already, the answer is 412, and nothing is done.",
+        "The value `*`, with which the thing is created but never changed. If it exists already, the answer is 412, and nothing is done.",
       example: "*",
     }),
   ),
@@ -57,7 +57,7 @@ function readTags(text: string): readonly string[] | "any" {
   if (!listForm.test(text)) {
     throw new ServiceError(
       "ValidationError",
-      'If-Match must be an ETag as an answer gave it, with its quotes (If-Match: "abc"), several of them with commas between, or `*`.',
+      'If-Match must be an ETag as an answer gave it, with its quotes (If-Match: "abc"), or several such ETags with commas between them, or `*`.',
     );
   }
   return [...text.matchAll(/"[^"]*"/g)].map(([tag]) => tag);

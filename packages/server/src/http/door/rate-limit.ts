@@ -91,7 +91,7 @@ function explain({ quota: { scope, policy, limit, remaining }, cost, retryAfterS
       ? `submitted ${limit} jobs in this minute, which is the limit`
       : `used ${limit - remaining} of ${limit} requests in this minute${cost > 1 ? `, and this one counts as ${cost}` : ""}`;
   const variable = `STEPWELL_${scope === "organization" ? "ORGANIZATION" : "TOKEN"}_${policy.toUpperCase()}_PER_MINUTE`;
-  return `${subject} ${doings}. Try again in ${retryAfterSeconds} s. The operator of the service can raise it: ${remedy}${variable}.`;
+  return `${subject} ${doings}. Try again in ${retryAfterSeconds} s. The operator of the service can raise the limit: ${remedy}${variable}.`;
 }
 
 const limited: Readonly<Record<Scope, { readonly subject: string; readonly remedy: string }>> = {

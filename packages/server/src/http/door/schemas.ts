@@ -58,7 +58,7 @@ export function eventIdSchema(maxLength: number) {
     minLength: 1,
     maxLength,
     pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$",
-    "x-rule": "must hold no control characters",
+    "x-rule": "must not contain control characters",
     description: "The id of the event. It is compared byte by byte with the ids that steps list.",
   });
 }
@@ -186,7 +186,7 @@ export const ProblemSchema = Type.Object(
         Type.Object({
           pointer: Type.String({
             description:
-              "The place of the problem, as a JSON pointer into the body, the query or, where one was sent, the definition. It is empty for a problem of the whole.",
+              "The place of the problem, as a JSON pointer into the body, the query or, where one was sent, the definition. It is empty for a problem of the whole input.",
           }),
           detail: Type.String(),
           line: Type.Optional(definitionPosition.line),

@@ -119,7 +119,7 @@ function plainWords({ keyword, params, message }: ErrorObject): string {
     case "maxItems":
       return `must have at most ${params.limit} items`;
     case "uniqueItems":
-      return `must name nothing twice, but items ${params.j} and ${params.i} are the same`;
+      return `must contain nothing twice, but items ${params.j} and ${params.i} are the same`;
     case "minimum":
       return `must be ${params.limit} or more`;
     case "maximum":
@@ -145,7 +145,10 @@ function checkQuery(findErrors: FindErrors, schema: QuerySchema, received: unkno
   // Only the query is checked for NUL here: bodies were checked when they were parsed, and a path has only ids and tags.
   const unstorable = Object.entries(query).find(([, text]) => typeof text === "string" && text.includes("\0"));
   if (unstorable === undefined) return { value: query };
-  const problem = { pointer: pointerTo("", unstorable[0]), detail: "holds the character NUL, which cannot be stored" };
+  const problem = {
+    pointer: pointerTo("", unstorable[0]),
+    detail: "contains the character NUL, which cannot be stored",
+  };
   const message = sentence(`The query is not valid: ${problem.pointer} ${problem.detail}`);
   return { error: new ServiceError("ValidationError", message, { problems: [problem] }) };
 }

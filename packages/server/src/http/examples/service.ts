@@ -25,7 +25,7 @@ export const serviceExamples: Readonly<Record<string, Example>> = {
                 maxItems: 100,
               },
               match: {
-                description: "How many of the events it takes: all (the default), any, or a number.",
+                description: "How many of the events the step needs: all (the default), any, or a number.",
                 anyOf: [{ enum: ["all", "any"] }, { type: "integer", minimum: 1, maximum: 100 }],
               },
               payloadDefinitions: {
@@ -39,7 +39,7 @@ export const serviceExamples: Readonly<Record<string, Example>> = {
                 },
               },
               timeoutSeconds: {
-                description: "The wait fails with Timeout after this time; without it, it waits for ever.",
+                description: "The time after which the wait fails with Timeout. Without it, the step waits for ever.",
                 type: "number",
                 exclusiveMinimum: 0,
                 maximum: 31536000,
@@ -62,7 +62,7 @@ export const serviceExamples: Readonly<Record<string, Example>> = {
           name: "size",
           forms: "both",
           signature: "size(value)",
-          summary: "How many characters a text has, how many items a list, how many properties a map.",
+          summary: "The number of characters of a text, of items of a list, or of properties of a map.",
           example: { expression: 'size("😀") + size([1, 2])', value: 3 },
         },
       ],

@@ -34,7 +34,7 @@ const JobBranchSchema = Type.Object(
 const JobBranchesSchema = Type.Object({
   step: Type.Optional(
     Type.String({
-      description: "The step that has the branches. It is left out when the job has come to no such step.",
+      description: "The step that has the branches. It is left out when the job has not come to such a step.",
     }),
   ),
   visit: Type.Optional(Type.Integer({ minimum: 1 })),

@@ -30,10 +30,11 @@ const SentEventSchema = Type.Object(
     eventId: Type.String(),
     outcome: oneOf(["matched", "buffered", "unmatched", "duplicate"], {
       description:
-        "The effect of the event. `matched`: the current step waits for it. `buffered`: it is kept, and a later step may wait for it. `unmatched`: it is kept, but no step of this version lists this id, which is probably a typo. `duplicate`: it is there already and not consumed, and nothing was done again.",
+        "The effect of the event. `matched`: the current step waits for it. `buffered`: it is kept, and a later step may wait for it. `unmatched`: it is kept, but no step of this version lists this id, which is probably a typo. `duplicate`: the job has this event already and has not consumed it, so nothing was done.",
     }),
     warnings: Type.Array(RemarkSchema, {
-      description: "Warnings of properties of the payload that reach no step, and where to declare them.",
+      description:
+        "Warnings about properties of the payload that reach no step. Each says where to declare the property.",
     }),
   },
   { description: "The event is stored and will not be lost." },
@@ -52,7 +53,8 @@ const KeptEventSchema = Type.Object(
     outcome: oneOf(["matched", "buffered", "unmatched"]),
     step: Type.Optional(
       Type.String({
-        description: "The only step that the event is for. It is left out when the event was sent for no step.",
+        description:
+          "The only step that the event is for. It is left out when the event was not sent for a certain step.",
       }),
     ),
     branch: Type.Optional(Type.String({ description: "The branch of that step. It is left out for the main line." })),
@@ -97,7 +99,7 @@ function sendJobEventRoute(app: App, parts: ServerParts): void {
         tags: ["events"],
         summary: "Send an event to a job",
         description:
-          "An event may come before the job waits for it; it counts when the job reaches that step. With `step`, in a branch also with `branch`, and perhaps with `visit`, the event counts for that wait alone: it is kept while the wait is yet to come, and rejected with 409 once the wait is over. A payload that does not fit the definition that a step has for it is rejected with 400. A finished job takes no more events.",
+          "An event may come before the job waits for it; it then counts when the job reaches the step. To send an event for one wait only, name the `step`, for a step in a branch also the `branch`, and if needed the `visit`. Such an event is kept until the wait begins, and rejected with 409 once the wait is over. A payload that does not fit the definition that a step has for it is rejected with 400. A finished job accepts no more events.",
         params: JobParams,
         headers: IdempotencyHeaders,
         body: eventBody(config),
@@ -204,7 +206,7 @@ function eventBody({ maxNameLength, maxStepRunsPerJob }: Config) {
       Type.String({
         maxLength: 10_000,
         description:
-          "The path of the branch in which `step` is, as in a job's `steps`. If it is left out, it is the main line. A step of a branch needs it.",
+          "The path of the branch in which `step` is, as in a job's `steps`. It is required for a step in a branch. If it is left out, it is the main line.",
       }),
     ),
     visit: Type.Optional(

@@ -34,9 +34,9 @@ const FactsSchema = Type.Object(
     step: Type.Optional(Type.String()),
     visit: count("The number of times that the job has entered the step, this time included."),
     attempt: count("The attempt that is under way, comes next or was the last, counted from 1."),
-    maxAttempts: count("The number of attempts after which the step gives up, as its retry policy says now."),
+    maxAttempts: count("The number of attempts after which the step gives up, by its retry policy."),
     nextAttemptAt: time("The time at which the next attempt starts."),
-    retryAt: time("The time at which the node that parked the job tries to go on with it again."),
+    retryAt: time("The time at which the node that parked the job tries again to continue it."),
     delayEndsAt: time("The time until which the step sleeps."),
     timeoutAt: time("The time at which the call or the wait is given up."),
     jobTimeoutAt: time("The time at which the whole job fails, if its definition has `timeoutSeconds`."),
@@ -53,8 +53,8 @@ const FactsSchema = Type.Object(
     succeededCount: count("The number of these branches that have succeeded."),
     failedCount: count("The number of these branches that have failed without failing the step."),
     eventIds: strings("The events for which the step waits."),
-    missingEventIds: strings("The events among these that are not there yet."),
-    missingCount: count("The number of missing events that is enough to go on."),
+    missingEventIds: strings("The events among these that have not come yet."),
+    missingCount: count("The number of missing events that is enough for the step to continue."),
     misspelledEvents: Type.Optional(
       Type.Array(Type.Object({ eventId: Type.String(), meantEventId: Type.String(), receivedAt: Time }), {
         description: "The unmatched events with an id that is nearly a missing one, the latest first.",
@@ -66,10 +66,12 @@ const FactsSchema = Type.Object(
         {
           nodeId: Id,
           name: Type.Optional(
-            Type.String({ description: "The name of the node. It is left out for a node that is forgotten already." }),
+            Type.String({
+              description: "The name of the node. It is left out for a node that the service has forgotten.",
+            }),
           ),
-          isAlive: Type.Boolean({ description: "True when the node gave a sign of life within its lease." }),
-          heartbeatAt: time("The time of the node's latest sign of life."),
+          isAlive: Type.Boolean({ description: "True when the node sent a heartbeat within its lease." }),
+          heartbeatAt: time("The time of the node's latest heartbeat."),
         },
         { description: "The node that holds the call." },
       ),
@@ -118,7 +120,7 @@ const FactsSchema = Type.Object(
       description: "The operations that can help the job to continue.",
     }),
   },
-  { description: "The facts from which the sentence was made. The state decides which fields there are." },
+  { description: "The facts from which the sentence was made. Which fields there are depends on the state." },
 );
 
 const ExplanationSchema = Type.Object(
@@ -126,10 +128,10 @@ const ExplanationSchema = Type.Object(
     jobId: Id,
     state: oneOf(explainedStates, {
       description:
-        "The state of the job. `due`: the job goes on at once. `roomFull`: no node has room for another call of the organization. `queued`: a node holds the call and has not begun it. `calling`: the call is under way. `nodeLost`: the node that holds the call does not answer any more. `retrying`: the next attempt is due later. `delayed`: the step sleeps. `forked`: the branches of the step run. `waitingForWorker`: the task waits in its queue. `working`: a worker holds the task. `waitingForJob`: the job that the step began is under way. `parked`: the node that answers cannot go on with the job, and tries again at `retryAt`; other nodes may be able to.",
+        "The state of the job. `due`: the job continues at once. `roomFull`: no node has room for another call of the organization. `queued`: a node holds the call and has not begun it. `calling`: the call is under way. `nodeLost`: the node that holds the call does not answer any more. `retrying`: the next attempt is due later. `delayed`: the step sleeps. `forked`: the branches of the step run. `waitingForWorker`: the task waits in its queue. `working`: a worker holds the task. `waitingForJob`: the job that the step began is under way. `parked`: the node that answers cannot continue the job, and tries again at `retryAt`; other nodes may be able to continue it.",
     }),
     sentence: Type.String({
-      description: "The explanation for people. Its words may change. Names stand between backticks.",
+      description: "The explanation for people. Its words may change. Names are between backticks.",
     }),
     facts: FactsSchema,
   },

@@ -99,10 +99,10 @@ function listParameters({ maxNameLength }: Config) {
     ),
     jobHierarchy: Type.Optional(
       oneOf(["TOP_LEVEL_ONLY", "ALL"], {
-        description: "`all` jobs, which is the default, or only those that no other job began.",
+        description: "`all` jobs, which is the default, or only those that were not started by a step of another job.",
       }),
     ),
-    parentJobId: id("A job, to get only the jobs that its steps began."),
+    parentJobId: id("A job, to get only the jobs that its steps started."),
     createdAfter: time("A time, to get only jobs that were created then or later."),
     createdBefore: time("A time, to get only jobs that were created before it."),
     awaitingEventId: Type.Optional(

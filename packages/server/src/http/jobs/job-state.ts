@@ -16,7 +16,7 @@ const metadataFields = {
   updatedAt: Type.String({ ...Time, description: "The time of the latest change of the job and its state." }),
   contentLengthBytes: Type.Integer({ minimum: 0, description: "The length of the state as JSON text in UTF-8." }),
   warnings: Type.Array(Type.String(), {
-    description: "Warnings of what the state leaves out, because there is too much of it.",
+    description: "Warnings about what the state leaves out because it would be too large.",
   }),
 };
 
@@ -69,7 +69,7 @@ function getJobStateMetadataRoute(app: App, parts: ServerParts): void {
         "x-permission": "job:read",
         tags: ["jobs"],
         summary: "Get the size of a job's state",
-        description: "The answer is that of GetJobState without the state.",
+        description: "The answer is the same as that of GetJobState, but without the state.",
         params: JobParams,
         response: { 200: answer("The facts about the state.", JobStateMetadataSchema) },
       },

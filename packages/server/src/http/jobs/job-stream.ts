@@ -27,7 +27,7 @@ export function jobStreamRoutes(app: App, parts: ServerParts): void {
         tags: ["jobs"],
         summary: "Watch a job",
         description:
-          "The answer is a stream of server-sent events, one for each history entry: `id` is the sequence of the entry, `event` its type, and `data` the entry as JSON. After an interruption, go on with `Last-Event-ID`. The stream ends after the entry that finishes the job.",
+          "The answer is a stream of server-sent events, one for each history entry: `id` is the sequence of the entry, `event` its type, and `data` the entry as JSON. After an interruption, continue with `Last-Event-ID`. The stream ends after the entry that finishes the job.",
         params: JobParams,
         headers: Type.Object({
           "Last-Event-ID": Type.Optional(

@@ -101,7 +101,7 @@ function submitJobRoute(app: App, parts: ServerParts): void {
         tags: ["jobs"],
         summary: "Submit a job",
         description:
-          "The job runs one version of the workflow with the input. Without `waitSeconds`, the answer comes once the job is stored, and its `status` is `PENDING`, with which every job starts; GetJob tells how far the job has come. With `waitSeconds`, the answer comes when the job is finished, when it waits for events, or when the time is up, and it is the whole job (or the short answer, if the job cannot be read at that moment). A repetition under the same Idempotency-Key answers with the first job, as it is by then.",
+          "The job runs one version of the workflow with the input. Without `waitSeconds`, the answer comes once the job is stored. Its `status` is then `PENDING`, as that of every new job; GetJob shows how far the job has come. With `waitSeconds`, the answer comes when the job is finished, when it waits for events, or when the time is up, and it is the whole job (or the short answer, if the job cannot be read at that moment). A repetition under the same Idempotency-Key answers with the first job in its state at that time.",
         params: OrganizationParams,
         querystring: closed({ waitSeconds: waitSecondsSchema(config) }),
         headers: IdempotencyHeaders,
@@ -198,7 +198,7 @@ function cancelJobRoute(app: App, parts: ServerParts): void {
         tags: ["jobs"],
         summary: "Cancel a job",
         description:
-          "The service gives up a call that is under way, and soon afterwards it cancels the child jobs for which the job waits. To cancel a cancelled job changes nothing. A job that ended otherwise cannot be cancelled.",
+          "The service gives up a call that is under way, and soon afterwards it cancels the child jobs for which the job waits. Cancelling a cancelled job changes nothing. A job that succeeded or failed cannot be cancelled.",
         params: JobParams,
         headers: IdempotencyHeaders,
         body: NoBody,
@@ -220,7 +220,7 @@ function resumeJobRoute(app: App, parts: ServerParts): void {
         tags: ["jobs"],
         summary: "Resume a failed or cancelled job",
         description:
-          "The job goes on from the step at which it ended, with a new attempt. A job that has not failed and was not cancelled is a conflict.",
+          "The job continues with a new attempt of the step at which it ended. If the job has neither failed nor been cancelled, this is a conflict.",
         params: JobParams,
         headers: IdempotencyHeaders,
         body: NoBody,

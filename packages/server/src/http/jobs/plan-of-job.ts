@@ -12,6 +12,6 @@ export async function planOfJob(
   const parked = loaded.parked.get(versionId);
   if (parked !== undefined) throw versionUnreadable(parked);
   const plan = loaded.plans.get(versionId);
-  if (plan === undefined) throw new Error(`Version ${versionId} has neither a plan nor a reason why it has none.`);
+  if (plan === undefined) throw new Error(`Version ${versionId} has neither a plan nor a reason for having none.`);
   return plan;
 }

@@ -34,7 +34,7 @@ const ExecutionSchema = Type.Object(
     stepName: Type.String(),
     stepExecutorType: Type.String({ description: "The executor, for example `/service/noop`." }),
     historySource: oneOf(["executor", "event"], {
-      description: "The cause that ends the run: its executor, or the events for which it waits.",
+      description: "What ends the run: its executor, or the events for which it waits.",
     }),
     input: AnyJson,
     output: Type.Object({
@@ -50,7 +50,7 @@ const ExecutionSchema = Type.Object(
       description: "The errors with which the run, or its latest attempt, failed.",
     }),
     warnings: Type.Array(Type.String(), {
-      description: "The warnings of the run, such as that its values are left out.",
+      description: "Warnings about the run, for example that its values are left out.",
     }),
     eventId: Type.Optional(
       Type.String({ description: "The last of the events that the run took, if its source is `event`." }),
@@ -64,7 +64,7 @@ export const JobStateSchema = Type.Object(
     nextStepName: Type.Optional(
       Type.String({
         description:
-          "The step in which the job is or with which it goes on. A FAILED or CANCELLED job goes on with it when it is resumed. The field is left out once the job has SUCCEEDED. It never says where a choice will lead, since that is decided when the step of the choice succeeds.",
+          "The step in which the job is. A FAILED or CANCELLED job continues with this step when it is resumed. The field is left out once the job has SUCCEEDED. It never says where a choice will lead, since that is decided when the step of the choice succeeds.",
       }),
     ),
     executionData: ExecutionDataSchema,
@@ -161,12 +161,12 @@ function sum(counts: Iterable<number>): number {
 function warningsOf(allRuns: number, runs: number, withoutValues: number): string[] {
   const warnings: string[] = [];
   if (runs < allRuns) {
-    warnings.push(`Of ${allRuns} step runs the newest ${runs} are here. ListJobSteps has the others.`);
+    warnings.push(`The state has only the newest ${runs} of ${allRuns} step runs. ListJobSteps has the others.`);
   }
   if (withoutValues > 0) {
     const what = withoutValues === 1 ? "the earliest step run is" : `the earliest ${withoutValues} step runs are`;
     warnings.push(
-      `All values together are more than 16 MB: ${what} here without input and output. ListJobSteps has them.`,
+      `All values together have more than 16 MB, so ${what} here without input and output. ListJobSteps has these values.`,
     );
   }
   return warnings;

@@ -38,10 +38,13 @@ const ParentJobSchema = Type.Object(
     rootJobId: { ...Id, description: "The job at the top, which has no parent." },
     depth: Type.Integer({
       minimum: 1,
-      description: "The number of steps down from the job at the top, which is 1 for a child of that job.",
+      description: "The level of the job below the job at the top: 1 for a child of that job.",
     }),
   },
-  { title: "ParentJob", description: "The step of another job that began this one. It is left out where no step did." },
+  {
+    title: "ParentJob",
+    description: "The step of another job that started this job. It is left out for a job that was submitted.",
+  },
 );
 
 const ChildJobSchema = Type.Object(
@@ -74,7 +77,10 @@ const ChildJobsSchema = Type.Object(
       }),
     ),
   },
-  { title: "ChildJobs", description: "The jobs that steps of this one began. They are left out where there are none." },
+  {
+    title: "ChildJobs",
+    description: "The jobs that steps of this job started. They are left out when there are none.",
+  },
 );
 
 const summaryFields = {
@@ -87,7 +93,7 @@ const summaryFields = {
   submittedByUser: Type.Optional(
     Type.String({
       description:
-        "The name of the person who submitted the job, or their id if no name is known. It is left out where no person did.",
+        "The name of the person who submitted the job, or their id if no name is known. It is left out when no person submitted the job.",
     }),
   ),
   createdAt: Time,
@@ -115,7 +121,9 @@ const stepErrorFields = {
 export const BranchErrorSchema = Type.Object(
   {
     ...stepErrorFields,
-    jobId: Type.Optional(Type.String({ description: "The child job that failed. It is left out where none did." })),
+    jobId: Type.Optional(
+      Type.String({ description: "The child job that failed. It is left out when the failure is not in a child job." }),
+    ),
     step: Type.String(),
     branch,
   },
@@ -157,7 +165,7 @@ const stepFields = {
     Type.String({ format: "date-time", description: "The time at which the next attempt is due." }),
   ),
   delayEndsAt: Type.Optional(
-    Type.String({ format: "date-time", description: "The time at which a step that sleeps goes on." }),
+    Type.String({ format: "date-time", description: "The time until which the step sleeps." }),
   ),
   branchCount: Type.Optional(
     Type.Integer({ description: "The number of branches of the step. It is left out for a step without branches." }),
@@ -181,7 +189,7 @@ const CurrentStepSchema = Type.Object(
   {
     title: "CurrentJobStep",
     description:
-      "The latest step of a job that is not finished. Where branches wait for events, it is the first of these waits.",
+      "The latest step of a job that is not finished. When branches wait for events, it is the first of these waits.",
   },
 );
 
@@ -220,7 +228,7 @@ export const ListedJobSchema = Type.Object(
     ...summaryFields,
     stepName: Type.Optional(Type.String({ description: "The step in which a RUNNING job is." })),
     awaitingEventIds: Type.Optional(
-      Type.Array(Type.String(), { description: "The events for which the job waits and which are not there yet." }),
+      Type.Array(Type.String(), { description: "The events for which the job waits and which have not come yet." }),
     ),
     error: Type.Optional(JobErrorSchema),
     childJobs: Type.Optional(ChildJobsSchema),

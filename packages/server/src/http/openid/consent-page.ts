@@ -65,19 +65,19 @@ function show(
 ): void {
   const { host } = new URL(String(interaction.params.redirect_uri));
   showPage(ctx, look, {
-    title: "Let this application in?",
+    title: "Allow this application to act for you?",
     ...formTargetsOf(interaction),
     content: html`<p>An application of the organization <strong>${client.organizationName}</strong> wants to act for you. In this organization it will be able to do what you can do there, except change or delete the organization and manage tokens, members, roles and applications. It learns your name and your e-mail address.</p>
 <dl>
 <dt>Application</dt><dd>${client.name}</dd>
 <dt>Organization</dt><dd>${client.organizationName}</dd>
-<dt>You go on to</dt><dd>${host}</dd>
+<dt>You continue to</dt><dd>${host}</dd>
 <dt>You are signed in as</dt><dd>${user.displayName} (${user.email})</dd>
 </dl>
 <form method="post" action="${signInPath(publicUrl(), interaction.uid)}">
-${button("Let it in", "main", { name: "agree", value: "yes" })}
-${button("Do not let it in", "quiet", { name: "refuse", value: "yes" })}
+${button("Allow", "main", { name: "agree", value: "yes" })}
+${button("Do not allow", "quiet", { name: "refuse", value: "yes" })}
 </form>
-<p class="note">You are asked this once. The application stands in the list of your sessions: when you end it there, it can do nothing any more, and has to ask you again.</p>`,
+<p class="note">You are asked this once. The list of your sessions shows the application. If you end its session there, it has no access any more, and must ask you again.</p>`,
   });
 }

@@ -147,7 +147,7 @@ export function showWayOut(
   showPage(ctx, look, {
     title: `Continue with ${provider.name}`,
     goesTo: `${action}/with/${provider.id}?${hint}`,
-    content: html`<p>People with your e-mail address sign in with ${provider.name}.</p>
+    content: html`<p>With your e-mail address, you sign in with ${provider.name}.</p>
 ${wayOut(action, provider, email)}
 <p><a href="${action}">Use another address</a></p>`,
   });
@@ -158,5 +158,5 @@ function cancelled(name: string): string {
 }
 
 function notValid(name: string): string {
-  return `The answer of ${name} does not belong to this sign-in. Begin again. If it happens again, tell the operator of this service.`;
+  return `The answer of ${name} does not belong to this sign-in. Sign in again. If this message appears again, tell the operator of this service.`;
 }

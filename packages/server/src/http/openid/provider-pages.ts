@@ -123,8 +123,8 @@ function showError(
 
 function showCancelled(ctx: KoaContextWithOIDC, look: Look): void {
   showPage(ctx, look, {
-    title: "The device was not let in",
-    content: html`<p>Nothing was given to it. You can close this page.</p>`,
+    title: "The device is not signed in",
+    content: html`<p>The device got no access. You can close this page.</p>`,
   });
 }
 

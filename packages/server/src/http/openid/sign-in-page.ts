@@ -15,7 +15,7 @@ import { signInForm } from "./sign-in-form.ts";
 import { openFirstStep, sealFirstStep } from "./sign-in-steps.ts";
 
 const wrongPassword = "The e-mail address or the password is not right.";
-const wrongCode = "The code is not right, or was used already. Wait for the next one.";
+const wrongCode = "The code is not right, or was used already. Wait for the next code.";
 
 /** The page where people sign in, with a password and then, if the account has one, a second factor. */
 export function signInPage(provider: Provider, parts: ServerParts, look: Look): Middleware {

@@ -22,7 +22,7 @@ export function tokenRequests(ledger: RefreshLedger): Middleware {
     if (ctx.path !== guarded.token) return await next();
     const form = await formOf(ctx);
     if (form === undefined)
-      return sendError(ctx, 413, "invalid_request", "the body is larger than this endpoint takes");
+      return sendError(ctx, 413, "invalid_request", "the body is larger than this endpoint accepts");
     const grantType = only(form, "grant_type");
     const deviceCode = only(form, "device_code");
     if (grantType === deviceGrantType && deviceCode !== undefined && pace.isTooFast(deviceCode)) {

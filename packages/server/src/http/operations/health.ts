@@ -35,10 +35,10 @@ function getReadinessRoute(app: App, parts: ServerParts): void {
         operationId: "GetReadiness",
         "x-permission": "none",
         tags: ["service"],
-        summary: "Check whether this node takes requests",
+        summary: "Check whether this node can serve requests",
         description:
           "The answer is 503 while the store cannot be reached or its disk is full, and while the node shuts down. Then send requests to another node.",
-        response: { 200: Type.Object({ status: oneOf(["ready"]) }, { description: "The node takes requests." }) },
+        response: { 200: Type.Object({ status: oneOf(["ready"]) }, { description: "The node can serve requests." }) },
       },
     },
     async () => {

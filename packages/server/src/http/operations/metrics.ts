@@ -45,11 +45,11 @@ const durationAggregations = ["avg", "p50", "p95", "p99", "max"] as const;
 const MetricQuery = closed({
   metric: oneOf(metricNames, {
     description:
-      "The metric. `jobs_succeeded`, `jobs_failed` and `jobs_cancelled` count jobs by the time of their end. `job_duration_seconds` goes from submission to success, and `step_duration_seconds` from a step's start to its success. `step_failures` counts steps that failed for good, and `step_retries` counts failed attempts that were tried again. `jobs_running` (including those that wait or sleep) and `jobs_waiting` (those that wait for events) are the numbers of now.",
+      "The metric. `jobs_succeeded`, `jobs_failed` and `jobs_cancelled` count jobs by the time of their end. `job_duration_seconds` is the time from submission to success, and `step_duration_seconds` the time from a step's start to its success. `step_failures` counts steps that failed for good, and `step_retries` counts failed attempts that were tried again. `jobs_running` (including those that wait or sleep) and `jobs_waiting` (those that wait for events) are the present numbers.",
   }),
   aggregation: Type.Optional(
     oneOf(["sum", ...durationAggregations], {
-      description: "The aggregation. Counts have `sum`. Durations have the others, and `avg` by default.",
+      description: "The aggregation. Counts have `sum`. Durations have all other aggregations; the default is `avg`.",
     }),
   ),
   bucket: Type.Optional(oneOf(["hour", "day"], { default: "hour", description: "The length of a bucket, in UTC." })),
@@ -183,7 +183,8 @@ function chosenAggregation<const Allowed extends string>(query: Query, allowed: 
 
 function rejectRange(query: Query): void {
   for (const name of ["aggregation", "bucket", "from", "to"] as const) {
-    if (query[name] !== undefined) throw invalid(name, `has no meaning for ${query.metric}, which is a present value`);
+    if (query[name] !== undefined)
+      throw invalid(name, `has no meaning for ${query.metric}, which is a value of the present moment`);
   }
 }
 

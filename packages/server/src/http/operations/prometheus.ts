@@ -27,32 +27,33 @@ export class Metrics implements RequestMetrics {
 
   readonly #requests = new Histogram({
     name: "stepwell_http_request_seconds",
-    help: "How long requests took, by operation and status.",
+    help: "The time that requests took, by operation and status.",
     labelNames: ["operation", "status"],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
     registers: [this.registry],
   });
   readonly #limited = new Counter({
     name: "stepwell_rate_limited_total",
-    help: "Requests that a rate limit refused, by whose limit (organization, token, user) and which (requests, submits), or at the door after too many refusals.",
+    help:
+      "Requests that a rate limit refused, by scope (organization, token, user) and policy (requests, submits), and those refused before authentication after too many refusals.",
     labelNames: ["scope", "policy"],
     registers: [this.registry],
   });
   readonly #commits = new Histogram({
     name: "stepwell_commit_seconds",
-    help: "How long one transaction of the group commit took.",
+    help: "The time that one transaction of the group commit took.",
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
     registers: [this.registry],
   });
   readonly #batches = new Histogram({
     name: "stepwell_commit_batch_size",
-    help: "How many facts one transaction held.",
+    help: "The number of facts in one transaction.",
     buckets: [1, 2, 5, 10, 25, 50, 100, 200, 400],
     registers: [this.registry],
   });
   readonly #jobs = new Counter({
     name: "stepwell_jobs_total",
-    help: "Jobs, by what became of them on this node.",
+    help: "Changes of jobs on this node, by outcome.",
     labelNames: ["outcome"],
     registers: [this.registry],
   });
@@ -64,13 +65,13 @@ export class Metrics implements RequestMetrics {
   });
   readonly #handOuts = new Histogram({
     name: "stepwell_task_hand_out_seconds",
-    help: "How long tasks were due before this node handed them to a worker.",
+    help: "The time for which tasks were due before this node handed them to a worker.",
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300, 3600],
     registers: [this.registry],
   });
   readonly #lostLeases = new Counter({
     name: "stepwell_task_leases_lost_total",
-    help: "Leases of workers that ran out, so that this node gave their tasks to others.",
+    help: "Leases of workers that expired, so that this node gave their tasks to other workers.",
     registers: [this.registry],
   });
   /** The children of the histogram by their labels. They are kept because looking one up costs more than the observation. */
@@ -187,9 +188,9 @@ export class Metrics implements RequestMetrics {
 const queueGauges: readonly (readonly [name: string, help: string, measure: (queue: QueueGauge) => number])[] = [
   ["waiting", "The number of tasks that wait for a worker, counted up to 10,000.", ({ waitingCount }) => waitingCount],
   ["held", "The number of tasks that workers hold, counted up to 10,000.", ({ heldCount }) => heldCount],
-  ["oldest_seconds", "How long the task that waits for longest is due.", ({ oldestSeconds }) => oldestSeconds],
+  ["oldest_seconds", "The time for which the oldest waiting task has been due.", ({ oldestSeconds }) => oldestSeconds],
   ["workers", "The number of workers that asked in the last five minutes.", ({ workerCount }) => workerCount],
-  ["paused", "1 while nothing of the queue is handed out.", ({ isPaused }) => Number(isPaused)],
+  ["paused", "1 while the queue is paused, otherwise 0.", ({ isPaused }) => Number(isPaused)],
 ];
 
 const stepOutcomes: ReadonlyMap<string, string> = new Map([

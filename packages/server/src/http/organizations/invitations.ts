@@ -102,7 +102,7 @@ function createInvitationRoute(app: App, parts: ServerParts): void {
           roles: Type.Optional(RoleNames),
           role: Type.Optional({
             ...RoleName,
-            description: "The role, which can stand in the place of `roles` when there is only one.",
+            description: "The role of the new member. Use this field instead of `roles` when there is only one.",
           }),
           email: Type.Optional(
             Type.String({
@@ -201,7 +201,7 @@ function revokeInvitationRoute(app: App, parts: ServerParts): void {
         tags: ["invitations"],
         summary: "Revoke an invitation",
         description:
-          "The invitation ends for good and at once. An invitation that was accepted is a conflict: remove the member instead.",
+          "The invitation ends for good and at once. If the invitation was accepted already, this is a conflict: remove the member instead.",
         params: InvitationParams,
         response: { 204: noContent("The invitation is revoked.") },
       },
@@ -252,7 +252,7 @@ function rolesIn({ role, roles }: { readonly role?: string; readonly roles?: str
   const problem =
     role === undefined
       ? { pointer: "/roles", detail: "is missing" }
-      : { pointer: "/role", detail: "stands beside `roles`; give one of the two" };
+      : { pointer: "/role", detail: "cannot be used together with `roles`; give only one of the two" };
   throw invalidPart("body", [problem]);
 }
 

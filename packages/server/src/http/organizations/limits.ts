@@ -10,12 +10,12 @@ const LimitSchema = Type.Object(
   {
     name: oneOf([...maximumNames, "planMemoryMb"], {
       description:
-        "The name of the limit. `members` counts open invitations too. `waitingRequests` counts requests with `waitSeconds` and streams. `storedMb` is what jobs and versions store, in megabytes. `planMemoryMb` is the memory for compiled definitions, in megabytes; when it is full, those that were used longest ago make room.",
+        "The name of the limit. `members` counts open invitations too. `waitingRequests` counts requests with `waitSeconds` and streams. `storedMb` is what jobs and versions store, in megabytes. `planMemoryMb` is the memory for compiled definitions, in megabytes; when it is full, the definitions that were used longest ago are removed from it.",
     }),
     maximum: Type.Integer(),
     usedCount: Type.Integer({
       description:
-        "The part of the limit that is used. A limit of each workflow shows the use of the workflow that has most, and a limit of each node shows the use of the node that answers. `storedMb` is an estimate, and some seconds old.",
+        "The part of the limit that is used. For a limit of each workflow, it is the use of the workflow that has most; for a limit of each node, it is the use of the node that answers. `storedMb` is an estimate, and some seconds old.",
     }),
     scope: oneOf(["organization", "workflow", "node"], {
       description:

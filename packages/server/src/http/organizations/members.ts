@@ -26,12 +26,12 @@ const MemberSchema = Type.Object(
     email: Type.String(),
     displayName: Type.String(),
     roles: Type.Array(Type.String()),
-    createdAt: Type.String({ format: "date-time", description: "The time at which they became a member." }),
+    createdAt: Type.String({ format: "date-time", description: "The time at which the user became a member." }),
     apiTokenCount: Type.Optional(
       Type.Integer({
         minimum: 0,
         description:
-          "The number of valid API tokens of this organization that they made, themselves or by another token of theirs. Only GetMember answers it.",
+          "The number of valid API tokens of this organization that the member made, directly or by a token that they made. Only GetMember answers it.",
       }),
     ),
   },
@@ -149,7 +149,7 @@ function removeMemberRoute(app: App, parts: ServerParts): void {
             Type.Boolean({
               default: false,
               description:
-                "True to revoke also the API tokens of this organization that the member made, themselves or by another token of theirs. This needs `apitoken:revoke`, and everything that those tokens may do.",
+                "True to revoke also the API tokens of this organization that the member made, directly or by a token that they made. This needs `apitoken:revoke`, and everything that those tokens may do.",
             }),
           ),
         }),
@@ -175,7 +175,7 @@ function leaveOrganizationRoute(app: App, parts: ServerParts): void {
         tags: ["members"],
         summary: "Leave an organization",
         description:
-          "Every member except the last owner may leave. A repetition is answered with 404, since a person who left has no access to the organization any more; therefore the operation takes no Idempotency-Key.",
+          "Every member except the last owner may leave. A repetition is answered with 404, because a person who left has no access to the organization any more. So the operation takes no Idempotency-Key.",
         params: OrganizationParams,
         response: { 204: noContent("You are not a member any more.") },
       },

@@ -43,7 +43,7 @@ const OrganizationKeySchema = Type.String({
   "x-rule":
     "must be 3 to 64 of the characters a-z, 0-9 and `-`, begin and end with a letter or a digit, and not have the form of an id",
   description:
-    "A short text that no other organization of the service has. It never changes. If it is left out, the service makes one from the name, with an ending if that is taken.",
+    "A short text that no other organization of the service has. It never changes. If it is left out, the service makes a key from the name, and adds an ending if that key is taken.",
   example: "acme",
 });
 
@@ -66,7 +66,7 @@ function createOrganizationRoute(app: App, parts: ServerParts): void {
         tags: ["organizations"],
         summary: "Create an organization",
         description:
-          "The caller becomes the owner of the organization. Every user may create organizations, as many as the operator of the service allows. An API token may not, since it belongs to one organization. A `key` that another organization has is a conflict.",
+          "The caller becomes the owner of the organization. Every user may create organizations, as many as the operator of the service allows. An API token cannot create one, because it belongs to one organization. If another organization has the `key`, this is a conflict.",
         headers: IdempotencyHeaders,
         body: closed({ ...namesOf(parts), key: Type.Optional(OrganizationKeySchema) }),
         response: { 201: answer("The organization.", OrganizationSchema) },

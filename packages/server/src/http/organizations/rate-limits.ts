@@ -12,14 +12,14 @@ const RateLimitSchema = Type.Object(
     }),
     policy: oneOf(["requests", "submits"], {
       description:
-        "The requests that are counted. SubmitJob counts twice: as one among the submits, and like every request as its `x-cost` says among the requests.",
+        "What is counted. SubmitJob counts in both limits: as one in `submits` and, like every request, with its `x-cost` in `requests`.",
     }),
     limitPerMinute: Type.Optional(
       Type.Integer({ description: "The limit per minute. It is left out where there is no limit." }),
     ),
     usedCount: Type.Integer({
       description:
-        "The use in this minute on all nodes, accurate to a few per cent. Where the limit is far away, it is the use on the node that answers.",
+        "The use in this minute on all nodes, accurate to a few per cent. While the use is far below the limit, only the use on the node that answers is shown.",
     }),
   },
   { title: "RateLimit" },

@@ -48,7 +48,7 @@ function createRoleRoute(app: App, parts: ServerParts): void {
         tags: ["roles"],
         summary: "Create a role",
         description:
-          "You must hold everything that the role permits. A name that another role of the organization has or had is a conflict.",
+          "You must hold everything that the role permits. If another role of the organization has or had the name, this is a conflict.",
         params: OrganizationParams,
         headers: IdempotencyHeaders,
         body: closed({

@@ -7,7 +7,9 @@ import { answer, closed, OrganizationParams } from "../door/schemas.ts";
 /** The fields have the names of those in the file, so that they can be compared. The client's secret is left out. */
 const SignInProviderSchema = Type.Object(
   {
-    id: Type.String({ description: "The id of the provider. It stands in addresses, and in sessions as `sso:<id>`." }),
+    id: Type.String({
+      description: "The id of the provider. It is part of addresses, and sessions show it as `sso:<id>`.",
+    }),
     name: Type.String({ description: "The name of the provider for people." }),
     issuer: Type.String(),
     clientId: Type.String({ description: "The id of this service at the issuer." }),

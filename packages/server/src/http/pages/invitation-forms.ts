@@ -39,7 +39,7 @@ ${field({
   hint: "At least 12 characters, of any kind. A few words in a row are good.",
 })}
 ${field({ name: "repeated", label: "Confirm password", type: "password", autocomplete: "new-password" })}
-${button("Make an account and join")}
+${button("Create an account and join")}
 </form>
 <h2>With the account that you have</h2>
 ${alert(typed.knownProblem)}
@@ -52,7 +52,7 @@ ${field({
   label: "Code",
   type: "text",
   autocomplete: "one-time-code",
-  hint: "Only if your account has a second factor: from the app, or a recovery code.",
+  hint: "Only if your account has a second factor: the code of the app, or a recovery code.",
   isOptional: true,
 })}
 ${button("Sign in and join", "quiet")}

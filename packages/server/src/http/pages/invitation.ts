@@ -82,7 +82,7 @@ function problemOf(
   typed: { email: string; displayName: string },
   password: string,
 ) {
-  if (typed.email.length > maxEmailLength || !hasFormat(typed.email, "email")) return "That is no e-mail address.";
+  if (typed.email.length > maxEmailLength || !hasFormat(typed.email, "email")) return "That is not an e-mail address.";
   if (!isName(typed.displayName, config.maxNameLength)) return "Give a name that people can read.";
   if (password !== fieldIn(request.body, "repeated")) return "The two passwords are not the same.";
   const [problem] = problemsOfNewPassword(password, typed.email, "");
@@ -176,5 +176,6 @@ function visitorActOf(request: FastifyRequest): Omit<Act, "actor"> {
   return { operation, ...sourceOf(request) };
 }
 
-const addressTaken = "This address has an account already. Sign in with it below.";
-const deadLink = "It has ended, was revoked, or the link is not whole. Ask for another where you got this one.";
+const addressTaken = "There is already an account with this address. Sign in with it below.";
+const deadLink =
+  "The invitation has expired or was revoked, or the link is incomplete. Ask the person who sent it to you for a new one.";

@@ -102,7 +102,7 @@ ${linkButton("Sign in", `${parts.basePath}/`)}`;
 
 /** Shows the same page for used, expired, replaced and made-up links. */
 function sendDeadLink(reply: FastifyReply): FastifyReply {
-  const content = html`<p>It was used already, has ended, or was replaced by a newer one. Ask for another where you got this one.</p>`;
+  const content = html`<p>The link was used already, has expired, or was replaced by a newer one. Ask the person who gave it to you for a new one.</p>`;
   return sendPage(reply, { status: 404, title: "This link does not work", content });
 }
 

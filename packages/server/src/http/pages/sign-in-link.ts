@@ -19,7 +19,7 @@ export function signInLinkRoutes(app: App, { engine, database, secrets, basePath
     const { secret } = request.params as { readonly secret: string };
     const opened = await openSignInLink(database, secrets, secret, engine.now());
     if (opened === undefined) {
-      const content = html`<p>It works once, and for ten minutes. Start <code>stepwell dev</code> again for another, or <a href="${basePath}/">sign in</a> with the password that it prints.</p>`;
+      const content = html`<p>A link works once, and for ten minutes. Start <code>stepwell dev</code> again to get a new one, or <a href="${basePath}/">sign in</a> with the password that it prints.</p>`;
       return sendPage(reply, { status: 404, title: "This link does not work any more", content });
     }
     // The next page must not learn this address.

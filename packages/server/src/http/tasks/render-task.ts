@@ -13,7 +13,7 @@ export const TaskSchema = Type.Object(
     }),
     idempotencyKey: Type.String({
       description:
-        "A key that is the same for every attempt of this visit of the step, on whichever worker. The worker, or what it calls, recognizes a repetition by it.",
+        "A key that is the same for every attempt of this visit of the step, on whichever worker. The worker, or the service that it calls, can use it to recognize a repetition.",
     }),
     queue: Type.String(),
     jobId: Id,
@@ -34,7 +34,7 @@ export const TaskSchema = Type.Object(
     },
     heartbeatSeconds: Type.Integer({
       description:
-        "The number of seconds for which the worker holds the task after it took the task, and after each heartbeat.",
+        "The number of seconds for which the worker holds the task after taking it, and after each heartbeat.",
     }),
     timeoutAt: Type.Optional({
       ...Time,

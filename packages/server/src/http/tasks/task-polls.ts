@@ -30,7 +30,7 @@ export function taskPollRoutes(app: App, parts: ServerParts): void {
       config: {
         cost: 1,
         repetition: "without-effect",
-        unaudited: "Workers poll by the thousands; the job's history has what became of each task.",
+        unaudited: "There are too many polls to record them all; the job's history shows what became of each task.",
       },
       schema: {
         operationId: "PollTasks",
@@ -38,7 +38,7 @@ export function taskPollRoutes(app: App, parts: ServerParts): void {
         tags: ["tasks"],
         summary: "Take tasks from a queue",
         description:
-          "The answer has up to `maxTasks` tasks, which the worker then holds by their leases. With `waitSeconds`, the answer comes as soon as there is a task, or when the time is up. Of the tasks that wait, those with the highest `priority` come first, and among these each workflow in its turn. The operation takes no Idempotency-Key: when the answer is lost, its tasks come again after their leases.",
+          "The answer has up to `maxTasks` tasks, which the worker then holds by their leases. With `waitSeconds`, the answer comes as soon as there is a task, or when the time is up. Of the tasks that wait, those with the highest `priority` come first; among these, workflows take turns. The operation takes no Idempotency-Key: when the answer is lost, its tasks are handed out again after their leases.",
         params: QueueParams,
         querystring: closed({ waitSeconds: waitSecondsSchema(config) }),
         body: closed({

@@ -100,7 +100,7 @@ function getTaskQueueRoute(app: App, parts: ServerParts): void {
         tags: ["tasks"],
         summary: "Get a task queue",
         description:
-          "The answer shows the queue and its workers. Every name is a queue, and one that nobody has used is empty.",
+          "The answer shows the queue and its workers. Every valid name names a queue; a queue that nobody has used is empty.",
         params: QueueParams,
         response: { 200: answer("The queue.", WholeQueueSchema) },
       },

@@ -19,14 +19,14 @@ const TaskParams = Type.Object({
 
 const AnsweredTaskSchema = Type.Object(
   { taskId: Type.String(), jobId: Id },
-  { title: "AnsweredTask", description: "The answer is committed, and the job goes on." },
+  { title: "AnsweredTask", description: "The answer is committed, and the job continues." },
 );
 
 const path = "/organizations/:organizationId/tasks/:taskId";
 const config = {
   cost: 1,
   errors: ["ConflictError"],
-  unaudited: "Workers answer by the thousands; the job's history has what became of each task.",
+  unaudited: "There are too many answers to record them all; the job's history shows what became of each task.",
 } as const;
 
 /** The operations by which a worker answers about a task that it holds. */
@@ -48,7 +48,7 @@ function completeTaskRoute(app: App, parts: ServerParts): void {
         tags: ["tasks"],
         summary: "Complete a task",
         description:
-          "The work is done, and `output` becomes the output of the step. The answer comes once it is stored. A task that the worker does not hold any more is a conflict.",
+          "The work is done, and `output` becomes the output of the step. The answer comes once it is stored. If the worker does not hold the task any more, this is a conflict.",
         params: TaskParams,
         headers: IdempotencyHeaders,
         body: closed({ output: AnyJson }),
@@ -59,7 +59,7 @@ function completeTaskRoute(app: App, parts: ServerParts): void {
       const { output } = request.body as { readonly output: JsonValue };
       const { maxOutputBytes } = parts.config;
       if (request.bodyBytes > maxOutputBytes && Buffer.byteLength(JSON.stringify(output)) > maxOutputBytes) {
-        const message = `The output has more than ${maxOutputBytes} bytes, and a step's values cannot have more. Store the data elsewhere, and answer with its location.`;
+        const message = `The output has more than ${maxOutputBytes} bytes, which is the maximum of a step's values. Store the data elsewhere, and answer with its location.`;
         throw new ServiceError("PayloadTooLargeError", message);
       }
       return await tell(parts, request, (call) => ({ type: "step.succeeded", by: "worker", ...call, output }));
@@ -78,7 +78,7 @@ function failTaskRoute(app: App, parts: ServerParts): void {
         tags: ["tasks"],
         summary: "Fail a task",
         description:
-          "The work failed. The step is tried again as its `retry` says, unless `retryable` is false; in the end it fails with `ExecutorError`, this `message` and this `type`. A task that the worker does not hold any more is a conflict.",
+          "The work failed. The step is tried again as its `retry` says, unless `retryable` is false; in the end it fails with `ExecutorError`, this `message` and this `type`. If the worker does not hold the task any more, this is a conflict.",
         params: TaskParams,
         headers: IdempotencyHeaders,
         body: closed({
@@ -154,7 +154,7 @@ function heartbeatRoute(app: App, { engine }: ServerParts): void {
         tags: ["tasks"],
         summary: "Hold a task",
         description:
-          "The worker still works on the task, and holds it for another `heartbeatSeconds` from now. A task that the worker does not hold any more is a conflict, for example after its job was cancelled; the worker should then stop.",
+          "The worker still works on the task, and holds it for another `heartbeatSeconds` from now. If the worker does not hold the task any more, for example because its job was cancelled, this is a conflict, and the worker should stop.",
         params: TaskParams,
         body: closed({
           progress: Type.Optional({

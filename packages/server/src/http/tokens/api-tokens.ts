@@ -139,7 +139,7 @@ function updateApiTokenRoute(app: App, parts: ServerParts): void {
         tags: ["api-tokens"],
         summary: "Change an API token",
         description:
-          "The change is in force on every node within a second. You must hold everything that the token may do, before and after it. When you call with a token that expires, you cannot give more rights to a token that expires later.",
+          "The change is in force on every node within a second. You must hold everything that the token may do, before and after it. If you call with a token that expires, you cannot give more rights to a token that expires later than yours.",
         params: TokenParams,
         headers: PreconditionHeaders,
         body: closed(
@@ -183,7 +183,7 @@ function revokeApiTokenRoute(app: App, parts: ServerParts): void {
         tags: ["api-tokens"],
         summary: "Revoke an API token",
         description:
-          "The token ends for good on every node within a second, and so does a secret of it that was rotated away. You must hold everything that the token may do.",
+          "The token ends for good on every node within a second, and so does an earlier secret that a rotation left valid. You must hold everything that the token may do.",
         params: TokenParams,
         headers: PreconditionHeaders,
         response: { 204: noContent("The token is revoked.") },

@@ -26,7 +26,7 @@ const laterFields = {
   lastUsedAt: Type.Optional(
     Type.String({
       format: "date-time",
-      description: "The minute in which the token was last used, by its secret or the one before.",
+      description: "The minute in which the token was last used, with its present secret or the one before it.",
     }),
   ),
   rotatedAt: Type.Optional(

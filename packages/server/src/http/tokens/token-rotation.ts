@@ -34,7 +34,7 @@ export function tokenRotationRoutes(app: App, parts: ServerParts): void {
         tags: ["api-tokens"],
         summary: "Give an API token a new secret",
         description:
-          "The token keeps its id, permissions, bounds and expiry. Its earlier secret stays valid for `overlapSeconds` more, so that programs can be changed over one by one; a secret from a rotation before ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The earlier secret works during its overlap, but cannot change the organization, its tokens, members, roles, invitations and OAuth clients. A token that rotates itself repeats a lost attempt under the same `amz-sdk-invocation-id`. You must hold everything that the token may do, and a token that you call with must live as long as this one.",
+          "The token keeps its id, permissions, bounds and expiry. Its earlier secret stays valid for `overlapSeconds` more, so that you can change programs one by one. If an even earlier secret is still valid, it ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The earlier secret works during its overlap, but cannot change the organization, its tokens, members, roles, invitations and OAuth clients. A token that rotates itself repeats a lost attempt under the same `amz-sdk-invocation-id`. You must hold everything that the token may do, and a token that you call with must live as long as this one.",
         params: TokenParams,
         body: RotationBody,
         response: { 200: answer("The token, with its new secret.", RotatedApiTokenSchema) },

@@ -19,10 +19,10 @@ const ExecutorSchema = Type.Object(
       type: "object",
       additionalProperties: true,
       description:
-        "The JSON Schema (2020-12) of the step's `config`. Each property has a `description`. A version is checked against it when it is registered, and also for what no schema can say, such as that each event id is listed once.",
+        "The JSON Schema (2020-12) of the step's `config`. Each property has a `description`. When a version is registered, it is checked against this schema, and for rules that no schema can express, for example that each event id is listed once.",
     }),
     expressionFields: Type.Array(Type.String(), {
-      description: "The fields of `config` in which texts may have expressions, written `${ … }`.",
+      description: "The fields of `config` whose texts may contain expressions, written `${ … }`.",
     }),
     needsInput: Type.Boolean({ description: "True when a step with this executor must have an `input`." }),
     disallowedConfigFields: Type.Array(Type.String(), {

@@ -14,7 +14,7 @@ const ExpressionFunctionSchema = Type.Object(
       description: "The call with its arguments. An argument in brackets may be left out.",
       example: "split(text, separator)",
     }),
-    summary: Type.String({ description: "One or two sentences that say what the call results in." }),
+    summary: Type.String({ description: "The result of the call, in one or two sentences." }),
     example: Type.Object(
       { expression: Type.String(), value: AnyJson },
       { description: "An expression and its value." },

@@ -41,7 +41,7 @@ const NewVersionSchema = Type.Object(
       description:
         "True when a version was registered. It is false only with `ifChanged`, when the newest version has an equal definition; the answer then shows that version.",
     }),
-    warnings: Type.Array(RemarkSchema, { description: "Warnings of what may go wrong when a job runs." }),
+    warnings: Type.Array(RemarkSchema, { description: "Warnings about what may go wrong when a job runs." }),
   },
   { title: "NewWorkflowVersion" },
 );

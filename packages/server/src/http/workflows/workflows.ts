@@ -59,7 +59,7 @@ function registerWorkflowRoute(app: App, parts: ServerParts): void {
         tags: ["workflows"],
         summary: "Register a workflow",
         description:
-          "The workflow has no version yet, so no job can be submitted to it. A name that another workflow of the organization has is a conflict.",
+          "The workflow has no version yet, so no job can be submitted to it. If another workflow of the organization has the name, this is a conflict.",
         params: OrganizationParams,
         headers: IdempotencyHeaders,
         body: closed({ name }),
@@ -156,7 +156,7 @@ function deleteWorkflowRoute(app: App, parts: ServerParts): void {
         tags: ["workflows"],
         summary: "Delete a workflow",
         description:
-          "No job can be submitted to the workflow any more, and its name is free again. Jobs that run go on, and all jobs of the workflow can still be read.",
+          "No job can be submitted to the workflow any more, and its name is free again. Running jobs continue, and all jobs of the workflow can still be read.",
         params: WorkflowParams,
         response: { 204: noContent("The thing is deleted.") },
       },

@@ -90,7 +90,7 @@ async function confirmChange(
   const email = (await findCredentials(database, userId))?.email ?? "";
   throwProblems(problemsOfNewPassword(newPassword, email, "/newPassword"));
   if (normalizePassword(newPassword) === normalizePassword(currentPassword)) {
-    throwProblems([{ pointer: "/newPassword", detail: "must be another one than the current" }]);
+    throwProblems([{ pointer: "/newPassword", detail: "must not be the same as the current password" }]);
   }
   const confirmation = { userId, password: currentPassword, code, address, passwordPointer: "/currentPassword" };
   const confirmed = await signIn.confirm(confirmation);

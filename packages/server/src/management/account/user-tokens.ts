@@ -130,13 +130,13 @@ async function requireUserTokenRoom(
 function tooMany(maximum: number): ServiceError {
   return new ServiceError(
     "ConflictError",
-    `An account has at most ${maximum} user tokens that hold. Revoke one that is not used any more; ListUserTokens shows when each was last used. The operator of the service can raise the maximum: ${settings.maxUserTokens.variable}.`,
+    `An account can have at most ${maximum} valid user tokens. Revoke one that is not used any more; ListUserTokens shows when each was last used. The operator of the service can raise the maximum: ${settings.maxUserTokens.variable}.`,
   );
 }
 
 function changedMeanwhile(): ServiceError {
   return new ServiceError(
     "ConflictError",
-    "Your password was changed at this moment. Send the request with the new one.",
+    "Your password was changed at this moment. Send the request with the new password.",
   );
 }

@@ -84,9 +84,9 @@ export function pointerToRole(index: number): string {
 }
 
 function unknownRoles(first: string, pointers: readonly string[]): ServiceError {
-  const detail = "is no role of this organization";
+  const detail = "is not a role of this organization";
   const problems = pointers.map((pointer) => ({ pointer, detail }));
-  return new ServiceError("ValidationError", `${quoted(first)} ${detail}. ListRoles names those that there are.`, {
+  return new ServiceError("ValidationError", `${quoted(first)} ${detail}. ListRoles shows the roles that exist.`, {
     problems,
   });
 }

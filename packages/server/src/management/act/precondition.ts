@@ -27,7 +27,9 @@ export function requireUnchanged(
   }
   if (ifMatch === undefined) return;
   if (etag === undefined) {
-    throw failed(`There is no such ${kind}, so it cannot be as If-Match says. Leave If-Match out to create it.`);
+    throw failed(
+      `There is no such ${kind}, so it cannot have the state that If-Match names. Leave If-Match out to create it.`,
+    );
   }
   if (ifMatch === "any" || ifMatch.includes(etag)) return;
   throw failed(

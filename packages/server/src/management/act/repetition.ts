@@ -121,6 +121,6 @@ async function isHeld(parts: ManagementParts, scope: KeyScope, key: RepetitionKe
 }
 
 function overtaken(): ServiceError {
-  const detail = "A later attempt of this call was answered already. Use the answer of that one.";
+  const detail = "A later attempt of this call was answered already. Use the answer to that attempt.";
   return new ServiceError("ConflictError", detail);
 }

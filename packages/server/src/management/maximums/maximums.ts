@@ -106,12 +106,12 @@ const counted: Readonly<Record<CountedName, Counted>> = {
   },
   openInvitations: {
     things: "open invitations",
-    remedy: "Revoke some, or wait until they expire.",
+    remedy: "Revoke some invitations, or wait until they expire.",
     count: (db, { organizationId }, now) => countOpenInvitations(db, organizationId, now),
   },
   roles: {
     things: "roles of its own",
-    remedy: "Delete one first.",
+    remedy: "Delete a role first.",
     count: (db, { organizationId }) => countRoles(db, organizationId),
   },
   workflows: {

@@ -38,13 +38,13 @@ const { variable } = settings.maxOrganizationsPerAccount;
 function mayNotCreate(): ServiceError {
   return new ServiceError(
     "AuthorizationError",
-    `You may create no organizations here: the operator of the service chooses who may, with \`stepwell user organizations EMAIL --max NUMBER\` for an account or ${variable} for all.`,
+    `You may not create organizations here. The operator of the service can allow it, with \`stepwell user organizations EMAIL --max NUMBER\` for an account or ${variable} for all.`,
   );
 }
 
 function tooMany(maximum: number): ServiceError {
   return new ServiceError(
     "ConflictError",
-    `An account creates at most ${maximum} organizations here. Delete one that you created. The operator of the service can raise the maximum: \`stepwell user organizations EMAIL --max NUMBER\` for this account, or ${variable} for all.`,
+    `An account may create at most ${maximum} organizations here. Delete an organization that you created. The operator of the service can raise the maximum: \`stepwell user organizations EMAIL --max NUMBER\` for this account, or ${variable} for all.`,
   );
 }

@@ -119,7 +119,7 @@ async function requireStillGrantable(
 }
 
 function usedUp(): ServiceError {
-  return new ServiceError("ConflictError", "This invitation was accepted already. Ask for another one.");
+  return new ServiceError("ConflictError", "This invitation was accepted already. Ask for a new one.");
 }
 
 function meantForOthers(): ServiceError {
@@ -136,6 +136,6 @@ function alreadyMember(): ServiceError {
 function grantLost(): ServiceError {
   return new ServiceError(
     "ConflictError",
-    "The person who made this invitation may not grant its roles any more. Ask for another one.",
+    "The person who made this invitation may not grant its roles any more. Ask for a new one.",
   );
 }

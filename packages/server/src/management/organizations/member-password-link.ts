@@ -54,13 +54,15 @@ async function requireMayReset(
   if (member === undefined) throw notFound("member");
   await requireRolesHeld(transaction, organizationId, granted, member.roles);
   if (act.actor.type !== "user")
-    throw denied("Only a person may make such a link: an account can do what no API token can.");
+    throw denied(
+      "Only a person may make such a link, because it opens an account, and an account can do more than an API token.",
+    );
   if (act.actor.id === userId)
-    throw denied("Your own password you change with ChangePassword, which asks for the present one.");
+    throw denied("To change your own password, use ChangePassword, which asks for the present password.");
   const organizationIds = await organizationIdsOf(transaction, userId);
   if (organizationIds.some((id) => id !== organizationId)) {
     throw denied(
-      "This person is a member of other organizations too, and their account is not yours to open. Whoever runs the service can make a link: `stepwell user reset-link`.",
+      "This person is also a member of other organizations, so you may not open their account. The operator of the service can make a link with `stepwell user reset-link`.",
     );
   }
 }

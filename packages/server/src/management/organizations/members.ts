@@ -111,13 +111,13 @@ async function endMembership(
 function clientCannotLeave(): ServiceError {
   return new ServiceError(
     "AuthorizationError",
-    "An OAuth client of an organization manages no members. Leave the organization in the dashboard.",
+    "An OAuth client of an organization cannot manage its members. Leave the organization in the dashboard.",
   );
 }
 
 function tokenCannotLeave(): ServiceError {
   return new ServiceError(
     "AuthorizationError",
-    "An API token is no member of its organization and cannot leave it. Revoke the token instead.",
+    "An API token is not a member of its organization and cannot leave it. Revoke the token instead.",
   );
 }

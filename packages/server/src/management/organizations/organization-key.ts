@@ -21,7 +21,7 @@ export async function claimKey(
   if (key !== undefined) return key;
   throw new ServiceError(
     "ConflictError",
-    `Another organization has the key ${keys.map(quoted).join(", ")}. Choose another key, or leave it out to be given one.`,
+    `Another organization has the key ${keys.map(quoted).join(", ")}. Choose another key, or leave it out, and the service makes one.`,
   );
 }
 

@@ -36,19 +36,22 @@ export async function renameWhereGiven(transaction: Transaction, before: Role, n
 }
 
 function nameTaken(name: string): ServiceError {
-  return new ServiceError("ConflictError", `There is a role \`${name}\` already. Change it, or choose another name.`);
+  return new ServiceError(
+    "ConflictError",
+    `There is already a role \`${name}\`. Change that role, or choose another name.`,
+  );
 }
 
 function formerNameTaken(name: string, presentName: string): ServiceError {
   return new ServiceError(
     "ConflictError",
-    `\`${name}\` was the name of the role \`${presentName}\`, and an identity provider may still give that role by it. Choose another name, or delete that role first.`,
+    `\`${name}\` was the name of the role \`${presentName}\`, and an identity provider may still use this name for that role. Choose another name, or delete that role first.`,
   );
 }
 
 function renamedTooOften(): ServiceError {
   return new ServiceError(
     "ConflictError",
-    `A role keeps at most ${maxFormerNames} former names. Give it one of those again, or create another role.`,
+    `A role keeps at most ${maxFormerNames} former names. Give it one of these names again, or create another role.`,
   );
 }

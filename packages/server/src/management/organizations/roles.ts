@@ -137,10 +137,13 @@ function builtInName(name: string): ServiceError {
 function isBuiltIn(name: string): ServiceError {
   return new ServiceError(
     "ConflictError",
-    `The role \`${name}\` is built in and stays as it is. Create one of your own.`,
+    `The role \`${name}\` is built in and cannot be changed. Create a role of your own.`,
   );
 }
 
 function inUse(name: string, by: string): ServiceError {
-  return new ServiceError("ConflictError", `${by} the role \`${name}\`. Take it from them first, then delete it.`);
+  return new ServiceError(
+    "ConflictError",
+    `${by} the role \`${name}\`. Take the role away from them first, then delete it.`,
+  );
 }

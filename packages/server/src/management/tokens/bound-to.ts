@@ -31,7 +31,7 @@ export async function readBoundTo(db: Queryable, organizationId: string, named: 
   const { workflowIds, tags, jobEvent } = named;
   if (jobEvent !== undefined && (workflowIds !== undefined || tags !== undefined)) {
     throw invalidPart("body", [
-      { pointer: "/boundTo/jobEvent", detail: "must stand alone, without workflowIds and tags" },
+      { pointer: "/boundTo/jobEvent", detail: "cannot be combined with workflowIds or tags" },
     ]);
   }
   return {
@@ -60,7 +60,7 @@ async function knownWorkflows(
 ): Promise<readonly string[]> {
   const wanted = workflowIds.map((id) => id.toLowerCase());
   const found = new Set(await findWorkflowIds(db, organizationId, wanted));
-  const detail = "is no workflow of this organization";
+  const detail = "is not a workflow of this organization";
   const problems = wanted.flatMap((id, index) =>
     found.has(id) ? [] : [{ pointer: `/boundTo/workflowIds/${index}`, detail }],
   );
@@ -71,5 +71,5 @@ async function knownWorkflows(
 async function knownJob(db: Queryable, organizationId: string, jobId: string): Promise<string> {
   const key = { organizationId, jobId: jobId.toLowerCase() };
   if ((await findVersionOfJob(db, key)) !== undefined) return key.jobId;
-  throw invalidPart("body", [{ pointer: "/boundTo/jobEvent/jobId", detail: "is no job of this organization" }]);
+  throw invalidPart("body", [{ pointer: "/boundTo/jobEvent/jobId", detail: "is not a job of this organization" }]);
 }

@@ -49,7 +49,7 @@ export async function endOfCaller(db: Queryable, { organizationId, token }: Call
 /** Throws 400 for a token that would have expired already. */
 export function requireFutureExpiry(expiresAt: Timestamp | null | undefined, now: Timestamp): void {
   if (expiresAt === undefined || expiresAt === null || expiresAt > now) return;
-  const detail = `must be in the future; now it is ${toTime(now)}`;
+  const detail = `must be in the future; the present time is ${toTime(now)}`;
   throw new ServiceError("ValidationError", `expiresAt ${detail}.`, { problems: [{ pointer: "/expiresAt", detail }] });
 }
 
@@ -58,7 +58,7 @@ export function requireFutureExpiry(expiresAt: Timestamp | null | undefined, now
  */
 export function requireNoLongerLife(expiresAt: Timestamp | null, callerEnd: Timestamp | null): void {
   if (!outlives(expiresAt, callerEnd)) return;
-  const detail = `must not be later than ${toTime(callerEnd)}, when the token ends that you call with`;
+  const detail = `must not be later than ${toTime(callerEnd)}, the end of the token that you call with`;
   const message = `expiresAt ${detail}. Sign in, or use a token that lives longer.`;
   throw new ServiceError("AuthorizationError", message, { problems: [{ pointer: "/expiresAt", detail }] });
 }
@@ -66,7 +66,7 @@ export function requireNoLongerLife(expiresAt: Timestamp | null, callerEnd: Time
 /** Throws 403 for a token that outlives the caller's own: the caller may neither give such a token more nor get its secret. */
 export function requireAsLongALife(expiresAt: Timestamp | null, callerEnd: Timestamp | null): void {
   if (!outlives(expiresAt, callerEnd)) return;
-  const detail = `This token outlives the one that you call with, which ends at ${toTime(callerEnd)}: you can take from it and revoke it, but give it nothing more and get no new secret of it. Sign in, or use a token that lives as long.`;
+  const detail = `This token is valid for longer than the token that you call with, which ends at ${toTime(callerEnd)}. So you can take rights from it and revoke it, but not give it more rights or a new secret. Sign in, or use a token that is valid as long.`;
   throw new ServiceError("AuthorizationError", detail);
 }
 

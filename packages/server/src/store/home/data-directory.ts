@@ -43,7 +43,7 @@ function reasonOf(error: Error & { readonly code?: unknown; readonly path?: unkn
     case "EPERM":
       return `but the user that runs this process may not read and write ${place}. Give it to that user, or name another directory.`;
     case "EROFS":
-      return "which is on a file system that can only be read. Name another directory.";
+      return "which is on a read-only file system. Name another directory.";
     case "ENOSPC":
     case "EDQUOT":
       return "but no space is left there. Make room, or name a directory on another disk.";

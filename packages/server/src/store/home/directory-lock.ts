@@ -25,7 +25,7 @@ export function lockDirectory(directory: string): () => void {
 function explain(directory: string, file: string, error: unknown): unknown {
   if (!(error instanceof Error && "errcode" in error)) return error;
   if (error.errcode === busy) return new DirectoryLockedError(directory, error);
-  const reason = `but its lock, the file ${file}, cannot be taken (${error.message}). Delete that file if no Stepwell process uses the directory; a network's file system may have no locks.`;
+  const reason = `but its lock, the file ${file}, cannot be taken (${error.message}). Delete that file if no Stepwell process uses the directory. A network file system may not support locks.`;
   return new DataDirectoryError(directory, reason, error);
 }
 
@@ -35,7 +35,7 @@ const busy = 5;
 export class DirectoryLockedError extends Error {
   constructor(directory: string, cause: unknown) {
     super(
-      `Another Stepwell process holds the data directory ${directory}. Stop it, or give this one a directory of its own with STEPWELL_DATA_DIR.`,
+      `Another Stepwell process holds the data directory ${directory}. Stop that process, or give this one a directory of its own with STEPWELL_DATA_DIR.`,
       { cause },
     );
     this.name = "DirectoryLockedError";

@@ -26,7 +26,7 @@ const emscripten: ReadonlyMap<unknown, string> = new Map([
   [EIO, "the disk failed"],
   [51, "no space is left on the disk"],
   [63, "permission denied"],
-  [69, "the file system can only be read"],
+  [69, "the file system is read-only"],
 ]);
 
 /** PGlite's Node.js file system with an fsync that reaches the disk. PGlite's own fsync does nothing. */

@@ -10,7 +10,7 @@ export class DatabaseUnusableError extends Error {
 }
 
 export const forgetfulPooler =
-  "a connection pooler before the server shares sessions and forgets prepared statements. Set STEPWELL_PREPARED_STATEMENTS=false, or use PgBouncer 1.21 or newer with max_prepared_statements.";
+  "a connection pooler before the server shares sessions and does not keep prepared statements. Set STEPWELL_PREPARED_STATEMENTS=false, or use PgBouncer 1.21 or newer with max_prepared_statements.";
 
 export interface ServerTrouble {
   readonly error: DatabaseUnusableError;
@@ -153,7 +153,7 @@ const troubles: readonly (readonly [RegExp, Say])[] = [
   [
     /does not support SSL/,
     ({ place }) =>
-      `the server at ${place} does not speak TLS. Turn \`ssl\` on there, or take sslmode out of the address.`,
+      `the server at ${place} does not speak TLS. Turn \`ssl\` on at the server, or take sslmode out of the address.`,
   ],
   [
     /ALTNAME_INVALID/,

@@ -68,7 +68,7 @@ describe("a definition with branches is refused", () => {
         ),
         noop("last", null),
       ],
-      `/steps/4/name the paths of its branches, of the names of all forks and branches around them, have up to 2074 bytes, and may have 2000; give shorter names, or nest less`,
+      `/steps/4/name the path of a branch consists of the names of all forks and branches around it; here it may have 2074 bytes, but 2000 are allowed; give shorter names, or nest less`,
     ],
     [
       "where the nesting is more than five levels deep",
@@ -85,7 +85,7 @@ describe("a definition with branches is refused", () => {
         forEach("each", { items: [1], step: "work", concurrency: 20 }, null),
         noop("work", null),
       ],
-      "/steps a job may have 1050 branches open at once, by its parallel steps and the concurrency of its forEach steps; 1000 are allowed. Lower a `concurrency`, or nest less",
+      "/steps with these parallel steps, and this concurrency of the forEach steps, a job could have 1050 branches open at once; 1000 are allowed. Lower a `concurrency`, or nest less",
     ],
     [
       "where a fork has a retry",
@@ -95,12 +95,12 @@ describe("a definition with branches is refused", () => {
     [
       "where a fork has a timeout",
       [{ ...split({ left: "a" }), timeoutSeconds: 5 }, noop("a", null)],
-      "/steps/0/timeoutSeconds a step of type `/service/parallel` ends with its branches, whose steps have timeouts of their own, so that it has no timeout; leave it out",
+      "/steps/0/timeoutSeconds a step of type `/service/parallel` ends with its branches, whose steps have timeouts of their own, so it has no timeout; leave it out",
     ],
     [
       "where failures are counted that are not collected",
       [each("${ [1] }", { maxFailures: 1 }), noop("work", null)],
-      '/steps/0/integrationDetails/config/maxFailures counts failures that are collected; set `onItemFailure` to "collect", or leave it out',
+      '/steps/0/integrationDetails/config/maxFailures has an effect only when failures are collected; set `onItemFailure` to "collect", or leave `maxFailures` out',
     ],
     [
       "where an expression outside names a step of a branch",
@@ -263,12 +263,12 @@ describe("the data flow of a definition with branches", () => {
   test("compares the outputs of the branches with the output definition of their fork", () => {
     const number = noop("a", null, { mapping: { output: 1 } });
     expect(findings([{ ...split({ left: "a" }), output: "count" }, number], definitions).problems).toEqual([
-      "/steps/0/integrationDetails/outputDefinition `split` gives what its branches give; its `count` is missing, but is required",
+      "/steps/0/integrationDetails/outputDefinition the output of `split` consists of what its branches give; its `count` is missing, but is required",
     ]);
     const work = noop("work", null, { mapping: { output: 1 } });
     const texts = { texts: { type: "array", items: { type: "string" } } };
     expect(findings([{ ...each("${ [1] }"), output: "texts" }, work], texts).problems).toEqual([
-      "/steps/0/integrationDetails/outputDefinition `each` gives what its items give; its `0` is 1, which does not fit (must be a string, but is a number)",
+      "/steps/0/integrationDetails/outputDefinition the output of `each` consists of what its items give; its `0` is 1, which does not fit (must be a string, but is a number)",
     ]);
     const numbers = { numbers: { type: "array", items: { type: "number" } } };
     expect(findings([{ ...each("${ [1] }"), output: "numbers" }, work], numbers)).toEqual({
@@ -328,7 +328,7 @@ describe("a list of the outputs of items", () => {
     ],
   ])("%s causes a warning when it is too large for an output", (_, maxItems, output, words) => {
     expect(warningsOf(maxItems, output)).toEqual([
-      `/steps/0/integrationDetails/config \`each\` ${words}; with a list of more than 1048576 bytes it fails with \`OutputTooLarge\`. Give less for each item, or only \`"output": "counts"\``,
+      `/steps/0/integrationDetails/config \`each\` ${words}; with a list of more than 1048576 bytes it fails with \`OutputTooLarge\`. Give less for each item, or set \`"output": "counts"\``,
     ]);
     expect(warningsOf(maxItems, output, { output: "counts" })).toEqual([]);
   });

@@ -103,7 +103,7 @@ describe("a step with a closed input definition takes each property", () => {
     const takes = { ...closed({ a: text, b: text }, []), anyOf: [{ required: ["a"] }, { required: ["b"] }] };
     expect(findings(steps, { empty: closed({}), takes, gives: closed({ a: text }) })).toEqual([]);
     expect(findings(steps, { empty: closed({}), takes, gives: closed({ a: text }, []) })).toEqual([
-      "W 1 in: `b` receives the properties that it declares; together, that may be none of the 2 alternatives (`anyOf`)",
+      "W 1 in: `b` receives the properties that it declares; the object of these properties may be none of the 2 alternatives (`anyOf`)",
     ]);
   });
 });
@@ -292,7 +292,7 @@ describe("a step that makes no output of its own", () => {
   test("passes on, when it waits, the part of its input that its output definition keeps", () => {
     expect(findings([wait("a", ["order", "sku"], null)], definitions)).toEqual([]);
     expect(findings([wait("a", ["sku", "order"], null)], definitions)).toEqual([
-      "W 0 out: only an event can bring `count`, which the output of `a` requires: the step ends without it when no event has a payload, and fails when one has a payload without it. Let the definition that `payloadDefinitions` name for an event require it, or take it out of `required`",
+      "W 0 out: only the payload of an event can bring `count`, which the output of `a` requires. If no event has a payload, the step ends without this property; if an event has a payload without it, the step fails. Require the property in the definition that `payloadDefinitions` has for an event, or take it out of `required`",
     ]);
   });
 
@@ -379,7 +379,9 @@ describe("the payloads of a wait step's events", () => {
     ];
     expect(findings(steps({ eventIds: ["approved"], ...decides }), definitions)).toEqual([]);
     expect(findings(steps({ eventIds: ["approved", "other"], match: "any", ...decides }), definitions)).toEqual([
-      expect.stringContaining("W 0 out: only an event can bring `approved`, which the output of `gate` requires"),
+      expect.stringContaining(
+        "W 0 out: only the payload of an event can bring `approved`, which the output of `gate` requires",
+      ),
       "W 1 in: `act` receives `approved` from `gate`; it may be missing, but is required",
     ]);
   });

@@ -149,7 +149,7 @@ describe("a definition is rejected that", () => {
       "has two steps of one name",
       withSteps(call("a", any, "a"), noop("a", any, null)),
       `${last}/name`,
-      "is the name of /steps/0 already",
+      "is already the name of /steps/0",
     ],
     // Rows about what a step does.
     [
@@ -227,7 +227,7 @@ describe("a definition is rejected that", () => {
       "refers to elsewhere",
       details({ outputDefinition: { $ref: "http://169.254.169.254/" } }),
       `${lastDetails}/outputDefinition/$ref`,
-      "others are not followed",
+      "other forms are not supported",
     ],
     // Its transitions.
     [
@@ -258,7 +258,7 @@ describe("a definition is rejected that", () => {
       "chooses by an invalid expression",
       withLast(noop("b", any, { choose: [{ if: "output. >", then: null }], else: null })),
       `${last}/transitionToStep/choose/0/if`,
-      "which is not possible in this place",
+      "which is not allowed at this place",
     ],
     [
       "chooses by an expression in braces",
@@ -284,7 +284,7 @@ describe("a definition is rejected that", () => {
         transitionToStep: null,
       }),
       `${last}/input`,
-      "is required: what the step makes",
+      "is required: the value that the step makes",
     ],
     [
       "maps its input by an invalid expression",

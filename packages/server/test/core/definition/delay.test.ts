@@ -41,7 +41,7 @@ describe("a delay is rejected", () => {
 });
 
 test.each([
-  [{ seconds: 31_536_001 }, "seconds", "for a later time there is `until`"],
+  [{ seconds: 31_536_001 }, "seconds", "for a longer delay, use `until`"],
   [{ seconds: -1 }, "seconds", "from 0 to 31536000 (a year)"],
   [{ until: "tomorrow" }, "until", "as in 2026-01-31T12:00:00Z"],
   [{}, "", "exactly one"],

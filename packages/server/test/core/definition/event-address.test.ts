@@ -96,7 +96,7 @@ test("the state forgets events that no visit can use any more", () => {
 test.each([
   [{ step: "work" }, "/step", "the step `work` does not list the event `go`"],
   [{ step: "gat" }, "/step", "the job's version has no step `gat`; did you mean `gate`?"],
-  [{ visit: 1 }, "/visit", "is a visit of no step; name the step in `step`, or leave `visit` out"],
+  [{ visit: 1 }, "/visit", "needs the name of its step; add `step`, or leave `visit` out"],
 ])("an event for %j is rejected with the reason", (more, pointer, detail) => {
   const story = new Story(loop);
   story.send("go", more);

@@ -198,7 +198,7 @@ describe("a document in another workflow language gets one problem, which names 
       parse(document)
         .problems.map(({ detail }) => detail)
         .join(),
-    ).not.toContain("language of its own");
+    ).not.toContain("has a different language");
   });
 });
 

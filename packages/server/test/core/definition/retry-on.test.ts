@@ -12,7 +12,12 @@ function problemsOf(on: JsonValue) {
 describe("a retry policy is rejected whose `on`", () => {
   test.each<[string, JsonValue, string, string]>([
     ["is one name", "Timeout", "", "must be a list of error codes or types, but is a string; leave `on` out"],
-    ["has a number", ["Timeout", 5], "", "must be a list of error codes or types, but has something else than texts"],
+    [
+      "has a number",
+      ["Timeout", 5],
+      "",
+      "must be a list of error codes or types, but contains something that is not a text",
+    ],
     ["is empty", [], "", "names no error; leave `on` out to mean every error"],
     ["has an empty name", [""], "/0", "must be a name of 1 to 256 characters"],
     ["has a long name", ["x".repeat(257)], "/0", "must be a name of 1 to 256 characters"],
@@ -20,8 +25,8 @@ describe("a retry policy is rejected whose `on`", () => {
     ["has too many names", Array.from({ length: 101 }, (_, index) => `E${index}`), "", "has 101 names"],
     ["has a wildcard", ["*"], "/0", "leave `on` out to mean every error"],
     ["has the wildcard of another language", ["States.ALL"], "/0", "leave `on` out to mean every error"],
-    ["has another language's timeout", ["States.Timeout"], "/0", "is `Timeout` here"],
-    ["has another error name of that language", ["States.Permissions"], "/0", "is the name of no error here"],
+    ["has another language's timeout", ["States.Timeout"], "/0", "is called `Timeout` here"],
+    ["has another error name of that language", ["States.Permissions"], "/0", "no error here has the name"],
     ["names an error that is never tried again", ["InputMismatch"], "/0", "would fail again"],
     ["names the error of an expression, which is never tried again", ["ExpressionFailed"], "/0", "would fail again"],
   ])("%s", (_, on, pointer, words) => {

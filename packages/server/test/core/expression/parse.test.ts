@@ -40,7 +40,7 @@ describe("text that is not an expression is rejected with its place", () => {
     ["input.a ?? 1", 9, "`has(input.name) ?"],
     ["$.a", 0, "without `$`"],
     ["`a`", 0, "has a backquote; write a text in quotes"],
-    ["1 2", 2, "has `2`, which is not possible in this place"],
+    ["1 2", 2, "has `2`, which is not allowed at this place"],
     ['"abc', 0, "does not end"],
     ["if", 0, 'input["if"]'],
     ["foo.bar", 0, "`foo` is not a name that can be read here"],

@@ -60,13 +60,13 @@ test.each([
     isVersion: true,
     reason: "/steps/0/type is unknown",
     sentence:
-      "The node `n1` has parked the job for 1 min 5 s: it cannot read version 7 of the workflow `orders` (/steps/0/type is unknown). It tries again in 32 s, and other nodes go on with the job if they can. If none can, the operator has to update the service.",
+      "The node `n1` parked the job 1 min 5 s ago: it cannot read version 7 of the workflow `orders` (/steps/0/type is unknown). It tries again in 32 s, and other nodes continue the job if they can. If no node can, the operator has to update the service.",
   },
   {
     isVersion: false,
     reason: undefined,
     sentence:
-      "The node `n1` has parked the job for 1 min 5 s: an internal error occurred when it continued the job (its log says why). It tries again in 32 s, and other nodes go on with the job if they can. If none can, the operator has to look at the log of the node.",
+      "The node `n1` parked the job 1 min 5 s ago: an internal error occurred when it continued the job (the node's log says why). It tries again in 32 s, and other nodes continue the job if they can. If no node can, the operator has to look at the log of the node.",
   },
 ])("a job that is parked: $sentence", ({ sentence, ...because }) => {
   const job = { workflowName: "orders", versionNumber: 7 };
@@ -97,7 +97,7 @@ const cases: readonly Case[] = [
     story: told([wait("approve", ["a1", "b2", "c3"], null)], (story) => story.send("b2")),
     laterMs: 1_000,
     state: "waitingForEvents",
-    sentence: "`approve` has waited 1.0 s for the events `a1` and `c3` (1 of 3 are here).",
+    sentence: "`approve` has waited 1.0 s for the events `a1` and `c3` (1 of 3 have come).",
     facts: { eventIds: ["a1", "b2", "c3"], missingEventIds: ["a1", "c3"], missingCount: 2 },
   },
   {
@@ -139,7 +139,8 @@ const cases: readonly Case[] = [
     story: () => new Story([wait("approve", ["approved"], null)], { timeoutSeconds: 60 }),
     laterMs: 20_000,
     state: "waitingForEvents",
-    sentence: "`approve` has waited 20 s for the event `approved`. The whole job fails in 40 s if it is not done then.",
+    sentence:
+      "`approve` has waited 20 s for the event `approved`. The whole job fails in 40 s if it has not ended by then.",
     facts: { jobTimeoutAt: 1_060_000 },
   },
   {
@@ -152,7 +153,7 @@ const cases: readonly Case[] = [
     laterMs: 0,
     state: "failed",
     sentence:
-      "The job failed 0.0 s ago: attempt 1 of `approve` ended with JobTimeout: The job was not done after 60 s, the `timeoutSeconds` of its definition. Find out what took so long, then resume the job: it goes on with `approve`, and has all its time again.",
+      "The job failed 0.0 s ago: attempt 1 of `approve` ended with JobTimeout: The job was not done after 60 s, the `timeoutSeconds` of its definition. Find out what took so long, then resume the job: it continues with `approve`, and its whole time starts anew.",
     facts: { operations: ["ResumeJob"] },
   },
   {
@@ -190,7 +191,7 @@ const cases: readonly Case[] = [
     laterMs: 12_000,
     state: "waitingForEvents",
     sentence:
-      "`approve` has waited 22 s for the event `manager-approved`. `manager-aproved` came 12 s ago and no step listens to it: was `manager-approved` meant?",
+      "`approve` has waited 22 s for the event `manager-approved`. The event `manager-aproved` came 12 s ago, but no step waits for it: did the sender mean `manager-approved`?",
     facts: {
       misspelledEvents: [{ eventId: "manager-aproved", meantEventId: "manager-approved", receivedAt: 1_010_000 }],
     },
@@ -258,7 +259,7 @@ const cases: readonly Case[] = [
     more: { hasRoom: false, callCounts: new Map([["n", 5_200]]) },
     state: "roomFull",
     sentence:
-      "Attempt 2 of 5 of `charge` is due, but there is no room for its call for 15 s: its organization has 5200 calls under way or in line, and a node runs 200 of them at once. Attempt 1 failed 1 min 15 s ago with ExecutorError: no luck.",
+      "Attempt 2 of 5 of `charge` is due, but there is no room for its call for 15 s: its organization has 5200 calls under way or queued, and one node runs at most 200 of them at once. Attempt 1 failed 1 min 15 s ago with ExecutorError: no luck.",
     facts: { callCount: 5_200, maxCallsPerNode: 200 },
   },
   {
@@ -266,7 +267,8 @@ const cases: readonly Case[] = [
     story: told([call("charge", null)], (story) => story.handBack(false)),
     laterMs: 100,
     state: "due",
-    sentence: "Attempt 1 of `charge` is due: a node continues it at once. Its node left and handed the call back.",
+    sentence:
+      "Attempt 1 of `charge` is due: a node continues it at once. The node that held the call stopped, and handed the call back.",
   },
   {
     name: "is accepted and has no room",
@@ -281,7 +283,7 @@ const cases: readonly Case[] = [
     },
     state: "roomFull",
     sentence:
-      "The job is accepted and starts with `charge`, but there is no room for its call for 30 s: its organization has 5201 calls under way or in line, and a node runs 200 of them at once.",
+      "The job is accepted and starts with `charge`, but there is no room for its call for 30 s: its organization has 5201 calls under way or queued, and one node runs at most 200 of them at once.",
     facts: { step: "charge", callCount: 5_201 },
   },
   {
@@ -301,7 +303,7 @@ const cases: readonly Case[] = [
     ),
     laterMs: 100,
     state: "due",
-    sentence: "The job was resumed and goes on with `charge`: a node continues it at once.",
+    sentence: "The job was resumed and continues with `charge`: a node continues it at once.",
   },
   {
     name: "calls",
@@ -309,7 +311,7 @@ const cases: readonly Case[] = [
     laterMs: 12_000,
     state: "calling",
     sentence:
-      "Attempt 1 of 5 of `charge` has been under way for 12 s on node `n1`, which was heard of 0.4 s ago; it is given up in 18 s.",
+      "Attempt 1 of 5 of `charge` has been under way for 12 s on node `n1`, whose last heartbeat was 0.4 s ago; it is given up in 18 s.",
     facts: {
       node: { nodeId, name: "n1", isAlive: true, heartbeatAt: 1_011_600 },
       timeoutAt: 1_030_000,
@@ -322,7 +324,7 @@ const cases: readonly Case[] = [
     laterMs: 60_000,
     state: "calling",
     sentence:
-      "Attempt 1 of `charge` has been under way for 1 min on node `n1`, which was heard of 0.4 s ago; it is given up in 14 min.",
+      "Attempt 1 of `charge` has been under way for 1 min on node `n1`, whose last heartbeat was 0.4 s ago; it is given up in 14 min.",
   },
   {
     name: "has its call in line on the node that answers",
@@ -341,7 +343,7 @@ const cases: readonly Case[] = [
     more: { hasCallBegun: undefined, callCounts: new Map([[nodeId, 350]]) },
     state: "queued",
     sentence:
-      "Attempt 1 of `charge` is in line, or under way, for 1 min on node `n1`: the organization has 350 calls there, of which 200 run at once.",
+      "Attempt 1 of `charge` has been queued or under way for 1 min on node `n1`: the organization has 350 calls there, of which 200 run at once.",
   },
   {
     name: "is held by a node that died",
@@ -350,7 +352,7 @@ const cases: readonly Case[] = [
     more: { node: { nodeId, name: "n1", isAlive: false, heartbeatAt: 1_046_000 }, hasCallBegun: undefined },
     state: "nodeLost",
     sentence:
-      "The node `n1`, which holds attempt 1 of `charge`, was not heard of for 14 s: another node takes it over soon.",
+      "The node `n1`, which holds attempt 1 of `charge`, has sent no heartbeat for 14 s: another node takes it over soon.",
   },
   {
     name: "is held by a node that is forgotten",
@@ -377,7 +379,7 @@ const cases: readonly Case[] = [
     laterMs: 300_000,
     state: "failed",
     sentence:
-      "The job failed 5 min ago: attempt 1 of `charge` ended with ExecutorError: no luck. Fix what `charge` calls, then resume the job: it goes on with `charge`.",
+      "The job failed 5 min ago: attempt 1 of `charge` ended with ExecutorError: no luck. Fix what `charge` calls, then resume the job: it continues with `charge`.",
     facts: { error: { code: "ExecutorError", step: "charge", attempt: 1 }, operations: ["ResumeJob"] },
   },
   {
@@ -397,7 +399,7 @@ const cases: readonly Case[] = [
     laterMs: 0,
     state: "failed",
     sentence:
-      "The job failed 0.0 s ago: attempt 1 of `b` ended with ExpressionFailed: In `input` of b, `steps.a.output.id` is not there; ask with `has(steps.a.output.id)` before it is read. Register a version whose expression has a value in this case too, and submit a new job, because this one would fail again if you resume it.",
+      "The job failed 0.0 s ago: attempt 1 of `b` ended with ExpressionFailed: In `input` of b, `steps.a.output.id` is not there; before you read it, ask with `has(steps.a.output.id)`. Register a version whose expression has a value in this case too, and submit a new job, because this job would fail again if you resumed it.",
     facts: { operations: ["SubmitJob"] },
   },
   {
@@ -406,7 +408,7 @@ const cases: readonly Case[] = [
     laterMs: 0,
     state: "failed",
     sentence:
-      "The job failed 0.0 s ago: attempt 0 of `a` ended with StepLimitExceeded: The job entered 50 steps, which is the maximum of one job. Check whether there is a loop that never ends. Register a version whose loop ends, and submit a new job, because this one would fail again if you resume it.",
+      "The job failed 0.0 s ago: attempt 0 of `a` ended with StepLimitExceeded: The job entered 50 steps, which is the maximum of one job. Check whether there is a loop that never ends. Register a version whose loop ends, and submit a new job, because this job would fail again if you resumed it.",
     facts: { operations: ["SubmitJob"] },
   },
   {
@@ -415,7 +417,8 @@ const cases: readonly Case[] = [
     laterMs: 300_000,
     more: { cancelledByName: "Ada" },
     state: "cancelled",
-    sentence: "The job was cancelled 5 min ago by the user `Ada`, at `approve`. Resumed, it goes on from there.",
+    sentence:
+      "The job was cancelled 5 min ago by the user `Ada`, at `approve`. If you resume it, it continues from there.",
     facts: { cancelledBy: { ...someone, name: "Ada" }, operations: ["ResumeJob"] },
   },
   {
@@ -427,7 +430,7 @@ const cases: readonly Case[] = [
     },
     laterMs: 0,
     state: "cancelled",
-    sentence: `The job was cancelled 0.0 s ago by the user ${someone.id}, before its first step. Resumed, it starts.`,
+    sentence: `The job was cancelled 0.0 s ago by the user ${someone.id}, before its first step. If you resume it, it starts.`,
   },
 ];
 
@@ -564,10 +567,10 @@ describe("a task", () => {
     [
       "whose workers are gone",
       { polledAt: 405_000 },
-      "no worker is there; the last one asked for tasks of this queue 10 min ago",
+      "no worker asks now; the last one asked for tasks of this queue 10 min ago",
     ],
     ["whose queue is paused", { pausedAt: 1_003_000 }, "the queue has been paused for 2.0 s"],
-    ["in line", { polledAt: 1_004_000, workerCount: 2 }, "2 workers take from this queue, in which 3 tasks wait"],
+    ["in line", { polledAt: 1_004_000, workerCount: 2 }, "2 workers take tasks from this queue, in which 3 tasks wait"],
   ])("%s", (_, facts, why) => {
     const { state, sentence } = explained(facts);
     expect(state).toBe("waitingForWorker");
@@ -576,7 +579,7 @@ describe("a task", () => {
 
   test("a task with a timeout shows when it fails", () => {
     const { sentence, facts } = explained({}, 60);
-    expect(sentence).toMatch(/The attempt fails in 55 s if it is not done then\.$/);
+    expect(sentence).toMatch(/The attempt fails in 55 s if it has not ended by then\.$/);
     expect(facts.timeoutAt).toBe(1_060_000);
   });
 
@@ -607,7 +610,7 @@ describe("a task", () => {
     });
     expect(state).toBe("working");
     expect(sentence).toBe(
-      "The worker `w` has worked on `work` for 3.0 s: another one gets the task if it is not heard of within 7.0 s.",
+      "The worker `w` has worked on `work` for 3.0 s: another worker gets the task if this one does not report within 7.0 s.",
     );
   });
 });

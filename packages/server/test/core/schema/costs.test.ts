@@ -155,8 +155,8 @@ describe("the expressions of a definition are checked in bounded time", () => {
 });
 
 test.each([
-  ["waits that share events and properties", "multiply to more than 200000 names"],
-  ["eighty waits, each with payload definitions for eighty events", "multiply to more than 200000 names"],
+  ["waits that share events and properties", "make more than 200000 combinations"],
+  ["eighty waits, each with payload definitions for eighty events", "make more than 200000 combinations"],
   ["a large allowed object", "too large together"],
 ])("a new definition with %s is rejected, and a registered one still compiles", (name, words) => {
   const text = JSON.stringify(definitions.get(name));

@@ -87,7 +87,7 @@ describe("a value that does not fit is reported with its place and the reason", 
       "/n1",
       "must be a number, but is a string",
     ],
-    [{ dependentRequired: { a: ["b"] } }, { a: 1 }, "/b", "is required, since `a` is there"],
+    [{ dependentRequired: { a: ["b"] } }, { a: 1 }, "/b", "is required, because `a` is there"],
     [{ format: "duration" }, "1 day", "", "must be a duration as in P1DT12H or PT30M (ISO 8601)"],
   ])("%j does not accept %j", (raw, value, pointer, detail) => {
     expect(checkValue(schemaOf(raw), value)).toEqual([{ pointer, detail }]);

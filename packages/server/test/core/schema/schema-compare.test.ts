@@ -327,7 +327,7 @@ describe("a comparison says where a value may not fit, and why", () => {
     ],
     [{ type: "string", maxLength: 2 }, { not: { maxLength: 3 } }, "", "is one that `not` excludes"],
     [{ type: "array" }, { uniqueItems: true }, "", "may be an array with equal items"],
-    [{ type: "number" }, { multipleOf: 2 }, "", "may be a number that is no multiple of 2"],
+    [{ type: "number" }, { multipleOf: 2 }, "", "may be a number that is not a multiple of 2"],
     [{ type: "object" }, { minProperties: 1 }, "", "may be 0 or more properties, but must be 1 or more properties"],
     [
       { type: "object", required: ["abc"] },

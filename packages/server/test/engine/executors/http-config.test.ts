@@ -41,7 +41,7 @@ test.each<[string, JsonObject, string]>([
   ["/url", { url: "ftp://example.com/" }, "must begin with http:// or https://"],
   ["/url", { url: "api.example.com/orders" }, "is not an address; give one such as https://"],
   ["/url", { url: "https://" }, "is not an address"],
-  ["/url", { url: "https://a:b@example.com/" }, "must not hold a user or a password"],
+  ["/url", { url: "https://a:b@example.com/" }, "must not contain a user or a password"],
   ["/url", { url: "https://example.com/a b" }, "holds a space"],
   ["/url", { url: "https://example.com:25/" }, "port 25"],
   ["/url", { url: "http://127.1/" }, "STEPWELL_HTTP_STEP_ALLOWED_ADDRESSES"],
@@ -106,7 +106,7 @@ test.each<[string, JsonValue, string]>([
   ["/url", "file:///etc/passwd", "must begin with http:// or https://"],
   ["/url", "gopher://example.com/", "must begin with http:// or https://"],
   ["/url", "https://example.com/\r\nEvil: 1", "holds a space or a control character"],
-  ["/url", "https://user@example.com/", "must not hold a user"],
+  ["/url", "https://user@example.com/", "must not contain a user"],
   ["/url", `https://example.com/${"a".repeat(8_192)}`, "is longer than 8192 characters"],
   ["/headers", "x\r\nEvil: 1", "holds a line break"],
   ["/headers", "x\nEvil: 1", "holds a line break"],
@@ -115,8 +115,8 @@ test.each<[string, JsonValue, string]>([
   ["/headers", "Größe €", "another character"],
   ["/headers", { a: 1 }, "must be a text, a number, true, false or null"],
   ["/headers", "a".repeat(8_193), "is longer than 8192 characters"],
-  ["/query", { a: 1 }, "must be a text, a number, true, false, null or a list of such"],
-  ["/query", [["a"]], "must be a text, a number, true, false, null or a list of such"],
+  ["/query", { a: 1 }, "must be a text, a number, true, false, null or a list of these"],
+  ["/query", [["a"]], "must be a text, a number, true, false, null or a list of these"],
 ])("a value that an expression gives at %s is checked before anything is sent: %j", async (pointer, value, detail) => {
   await using listener = await RawServer.start(() => {});
   const config: JsonObject = { url: listener.url };

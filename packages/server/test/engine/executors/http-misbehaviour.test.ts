@@ -219,7 +219,7 @@ const ways: readonly (readonly [string, Talk, { kind: string; type?: string; cod
   [
     "redirects to an address with a password",
     redirectTo("http://a:b@127.0.0.1:8080/"),
-    { kind: "permanent", type: "RedirectRefused", message: "must not hold a user" },
+    { kind: "permanent", type: "RedirectRefused", message: "must not contain a user" },
   ],
   [
     "redirects to nonsense",

@@ -172,7 +172,7 @@ onEveryStore((home) => {
       reason: {
         code: "UnavailableError",
         message: expect.stringMatching(
-          /cannot read the version .*fromALaterRelease.* Nothing was changed\. .*operator/,
+          /cannot read this version .*fromALaterRelease.* Nothing was changed\. .*operator/,
         ),
         retryAfterSeconds: 1,
       },
@@ -237,7 +237,7 @@ onEveryStore((home) => {
       commit.commit(healthy),
     ]);
 
-    const parked = { code: "UnavailableError", message: expect.stringContaining("has parked the job") };
+    const parked = { code: "UnavailableError", message: expect.stringContaining("parked the job") };
     expect(outcomes).toMatchObject([{ status: "rejected", reason: parked }, { status: "fulfilled" }]);
     expect(commits.map(({ commandCount }) => commandCount)).toEqual([2]);
     expect(parking.leftOut()).toEqual({ versionIds: [], jobIds: [jobId] });
@@ -256,7 +256,7 @@ onEveryStore((home) => {
     const mend = await failRow(service.running.database, failing, "22000");
     const approve = (job: typeof failing, sender: "caller" | "engine" = "caller") =>
       commit.commit(happening(job, eventReceived("approved")), sender);
-    const parked = { code: "UnavailableError", message: expect.stringContaining("has parked the job") };
+    const parked = { code: "UnavailableError", message: expect.stringContaining("parked the job") };
 
     await expect(approve(failing, "engine")).rejects.toMatchObject(parked);
     expect(parking.leftOut()).toMatchObject({ jobIds: [failing.jobId] });
@@ -359,7 +359,7 @@ onOneStore((home) => {
       params: { jobId },
       body: { eventId: "approved" },
     });
-    expect(refused.body.detail).toMatch(/cannot read the version.*fromALaterRelease.*operator/);
+    expect(refused.body.detail).toMatch(/cannot read this version.*fromALaterRelease.*operator/);
     const { body: explained } = await own.api.call<Explained>("ExplainJob", { params: { jobId } });
     expect(explained).toMatchObject({
       state: "parked",

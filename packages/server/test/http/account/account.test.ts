@@ -101,7 +101,7 @@ onOneStore((home) => {
       ["half a megabyte", "x".repeat(500_000), "must have at most 256 characters"],
       ["one of the most common", "Password1234", "is one of the first that an attacker would try"],
       ["one character again and again", "aaaaaaaaaaaaaaaa", "is one of the first that an attacker would try"],
-      ["the same as before", rightPassword, "must be another one than the current"],
+      ["the same as before", rightPassword, "must not be the same as the current password"],
       ["empty", "", "must have at least 12 characters"],
     ])("is rejected if it is %s, without a check of the current one", async (_name, chosen, detail) => {
       const { client } = await newSignedInPerson(service);

@@ -165,7 +165,7 @@ onOneStore((home) => {
     [
       "an expression",
       transform("only", { n: "${ input.n }" }, null),
-      "In `input` at /n of only, `input.n` is not there; ask with `has(input.n)` before it is read.",
+      "In `input` at /n of only, `input.n` is not there; before you read it, ask with `has(input.n)`.",
     ],
   ])("an input that does not fit %s of the other workflow starts no job", async (_, only, problem) => {
     const { api } = await service.newOrganization();
@@ -179,7 +179,7 @@ onOneStore((home) => {
 
     expect(body).toMatchObject({ status: "FAILED", error: { code: "ChildNotStarted" } });
     const why = "The input does not fit the input definition of only, the first step of leaf.";
-    expect(body.error?.message).toBe(`No job of \`leaf\` could be begun. ${why} ${problem}`);
+    expect(body.error?.message).toBe(`No job of \`leaf\` could be started. ${why} ${problem}`);
     expect(body.childJobs).toBeUndefined();
   });
 

@@ -64,7 +64,7 @@ onOneStore((home) => {
     const { state, sentence, facts } = await explained(api, jobId);
     expect(state).toBe("waitingForEvents");
     expect(sentence).toMatch(
-      /^`approve` has waited \S+ s for the event `manager-approved` \(1 of 2 are here\)\. `manager-aproved` came \S+ s ago and no step listens to it: was `manager-approved` meant\?$/,
+      /^`approve` has waited \S+ s for the event `manager-approved` \(1 of 2 have come\)\. The event `manager-aproved` came \S+ s ago, but no step waits for it: did the sender mean `manager-approved`\?$/,
     );
     expect(facts).toEqual({
       since: time,
@@ -97,7 +97,7 @@ onOneStore((home) => {
     const { state, sentence, facts } = await explained(api, jobId);
     expect(state).toBe("calling");
     expect(sentence).toMatch(
-      /^Attempt 1 of `call` has been under way for \S+ s on node `.+`, which was heard of \S+ s ago; it is given up in .+\.$/,
+      /^Attempt 1 of `call` has been under way for \S+ s on node `.+`, whose last heartbeat was \S+ s ago; it is given up in .+\.$/,
     );
     expect(facts).toMatchObject({
       node: { nodeId: service.running.engine.nodeId, isAlive: true, heartbeatAt: time },
@@ -129,7 +129,7 @@ onOneStore((home) => {
     const jobId = await submitCall(api, "broken");
     const { sentence, facts } = await untilState(api, jobId, "failed");
     expect(sentence).toMatch(
-      /^The job failed \S+ s ago: attempt 1 of `call` ended with Broken: It broke\. Fix what `call` calls, then resume the job: it goes on with `call`\.$/,
+      /^The job failed \S+ s ago: attempt 1 of `call` ended with Broken: It broke\. Fix what `call` calls, then resume the job: it continues with `call`\.$/,
     );
     expect(facts).toMatchObject({ error: { code: "ExecutorError", step: "call" }, operations: ["ResumeJob"] });
   });
@@ -146,7 +146,7 @@ onOneStore((home) => {
 
     const first = await explained(api, byUser);
     expect(first.sentence).toMatch(
-      /^The job was cancelled \S+ s ago by the user `A user`, at `approve`\. Resumed, it goes on from there\.$/,
+      /^The job was cancelled \S+ s ago by the user `A user`, at `approve`\. If you resume it, it continues from there\.$/,
     );
     expect(first.facts.cancelledBy).toEqual({ type: "user", id: owner.userId, name: "A user" });
     const second = await explained(api, byToken);
@@ -183,7 +183,7 @@ onOneStore((home) => {
     const outside = await explained(api, pending);
     expect(outside.state).toBe("roomFull");
     expect(outside.sentence).toMatch(
-      /there is no room for its call for \S+ s: its organization has 2 calls under way or in line/,
+      /there is no room for its call for \S+ s: its organization has 2 calls under way or queued/,
     );
     expect(outside.facts).toMatchObject({ step: "call", callCount: 2, maxCallsPerNode: 1, operations: ["CancelJob"] });
 
@@ -212,7 +212,7 @@ test("a job whose node is lost says that another node takes it over", async () =
   const silent = await explained(elsewhere, jobId);
   expect(silent.state).toBe("nodeLost");
   expect(silent.sentence).toMatch(
-    /^The node `the dead one`, which holds attempt 1 of `call`, was not heard of for 14 min.*: another node takes it over soon\.$/,
+    /^The node `the dead one`, which holds attempt 1 of `call`, has sent no heartbeat for 14 min.*: another node takes it over soon\.$/,
   );
   expect(silent.facts.node).toEqual({ nodeId, name: "the dead one", isAlive: false, heartbeatAt: time });
 

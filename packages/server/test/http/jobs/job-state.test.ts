@@ -172,7 +172,7 @@ onOneStore((home) => {
     const { jobId } = await submitAndWait(api, workflowId, { n: 1 });
     const { state, metadata } = await stateOf(api, jobId);
     expect(metadata.warnings).toEqual([
-      `Of ${maxRuns} step runs the newest 1000 are here. ListJobSteps has the others.`,
+      `The state has only the newest 1000 of ${maxRuns} step runs. ListJobSteps has the others.`,
     ]);
     const { executionHistory } = state;
     expect(executionHistory).toHaveLength(1_000);

@@ -196,7 +196,7 @@ test("a rejected device gets an error, and a code works once", async () => {
   expect(entry.text).toContain(`value="${device.code.user_code}"`);
   const confirmation = await browser.submit(entry, { user_code: device.code.user_code });
   const after = await browser.submit(confirmation, { abort: "yes", confirm: "yes" });
-  expect(after.text).toContain("was not let in");
+  expect(after.text).toContain("The device is not signed in");
   await refused;
   const again = await browser.open(device.code.verification_uri);
   expect((await browser.submit(again, { user_code: device.code.user_code })).text).toContain("This code is wrong");

@@ -149,13 +149,13 @@ onOneStore((home) => {
 
     test.each([
       ["http on another host than this machine", "http://app.example.org/", "must begin with https://"],
-      ["no URL", "app.example.org", "no absolute URL"],
+      ["no URL", "app.example.org", "not an absolute URL"],
       ["another scheme", "com.example.app:/back", "must begin with https://"],
       ["a script", "javascript:alert(1)", "must begin with https://"],
-      ["a user name", "https://somebody@app.example.org/", "no user name"],
-      ["an empty user name", "https://@app.example.org/", "no user name"],
-      ["a fragment", "https://app.example.org/#part", "no fragment"],
-      ["an empty fragment", "https://app.example.org/#", "no fragment"],
+      ["a user name", "https://somebody@app.example.org/", "must not contain a user name"],
+      ["an empty user name", "https://@app.example.org/", "must not contain a user name"],
+      ["a fragment", "https://app.example.org/#part", "must not have a fragment"],
+      ["an empty fragment", "https://app.example.org/#", "must not have a fragment"],
       ["a wildcard in the path", "https://app.example.org/*", "wildcard"],
       ["a wildcard for the host", "https://*.example.org/", "wildcard"],
       ["no slash after the host", "https://app.example.org", "written as browsers write it: https://app.example.org/"],
@@ -213,7 +213,7 @@ onOneStore((home) => {
       expect(url.searchParams.get("error")).toBe("access_denied");
       expect(url.searchParams.get("code")).toBeNull();
       expect((await begin(service, setting.client.clientId, {}, browser)).page.text).toContain(
-        "Let this application in?",
+        "Allow this application to act for you?",
       );
     });
 
@@ -226,7 +226,7 @@ onOneStore((home) => {
       const quiet = await begin(service, setting.client.clientId, { prompt: "none" }, agreed);
       expect(quiet.page.url.searchParams.get("code")).toBeTruthy();
       const asking = await begin(service, setting.client.clientId, { prompt: "consent" }, agreed);
-      expect(asking.page.text).toContain("Let this application in?");
+      expect(asking.page.text).toContain("Allow this application to act for you?");
     });
 
     test("another site's form gives no consent", async () => {
@@ -358,7 +358,7 @@ onOneStore((home) => {
       await api.refused("ListJobs", "AuthenticationError");
       expect((await refresh(service, clientId, refreshToken)).body.error).toBe("invalid_grant");
       const again = await asked(service, setting);
-      expect(again.page.text).toContain("Let this application in?");
+      expect(again.page.text).toContain("Allow this application to act for you?");
     });
 
     test("ends with the client, even one that was used just before, and a refresh is not answered again", async () => {

@@ -85,7 +85,7 @@ onOneStore((home) => {
     earlierNonce = issuer.nonce === "" ? "n" : issuer.nonce;
     const { page, userId } = await signInThere(script);
     expect([page.status, userId]).toEqual([403, undefined]);
-    expect(page.text).toContain("does not belong to this sign-in. Begin again.");
+    expect(page.text).toContain("does not belong to this sign-in. Sign in again.");
   });
 
   const broken: readonly (readonly [string, 403 | 503, Script])[] = [

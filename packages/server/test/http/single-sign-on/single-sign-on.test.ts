@@ -245,7 +245,7 @@ onOneStore((home) => {
     const second = await browser.submit(page, { email: "somebody@example.org" });
     const end = await browser.submit(second, { email, password: rightPassword }, isArrival);
     expect([end.status, isArrival(end.url)]).toEqual([200, false]);
-    expect(end.text).toContain("People with your e-mail address sign in with Acme");
+    expect(end.text).toContain("With your e-mail address, you sign in with Acme");
   });
 
   test("a user with another address is asked for the password in a second step", async () => {

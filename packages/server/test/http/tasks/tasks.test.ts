@@ -487,7 +487,9 @@ onOneStore((home) => {
     await worker.heartbeat(task, { percent: 50, leaseUntil: 7 });
     expect(await explain()).toMatchObject({
       state: "working",
-      sentence: expect.stringMatching(/^The worker `test` has worked on `work` for .*: another one gets the task if/),
+      sentence: expect.stringMatching(
+        /^The worker `test` has worked on `work` for .*: another worker gets the task if/,
+      ),
       facts: { worker: { name: "test", leaseUntil: expect.any(String), progress: { percent: 50, leaseUntil: 7 } } },
     });
   });

@@ -34,7 +34,7 @@ export function checkDataFlow(
   if (!flow.isExhausted) return;
   warnings.add(
     "/steps",
-    "the definition is so large that its data flow was checked only in part; mismatches show when a job runs",
+    "the definition is so large that its data flow was checked only in part; other mismatches appear only when a job runs",
   );
 }
 
@@ -106,7 +106,7 @@ class DataFlow {
     const found = describeLargeList(this.#types.itemCount(index), this.#types.branchOutput(index, undefined), bound);
     if (found === undefined) return;
     const detail = `${quoted(step.name)} ${found}; with a list of more than ${bound} bytes it fails with \`OutputTooLarge\``;
-    const advice = 'Give less for each item, or only `"output": "counts"`';
+    const advice = 'Give less for each item, or set `"output": "counts"`';
     this.#warnings.add(`${pointerTo("/steps", index)}/integrationDetails/config`, `${detail}. ${advice}`);
   }
 

@@ -88,8 +88,8 @@ export class ExpressionChecks {
       this.#tell(place, { problems: problems.map(placed), mayFail: mayFail.map(placed) });
       if (problems.length > 0) continue;
       const { allFit, noneFits } = this.#comparison.compare([schema], trueOrFalse);
-      if (noneFits) this.#lists.problems.add(place, "is never true or false, which a condition must be");
-      else if (!allFit) this.#lists.warnings.add(place, "may be neither true nor false; then its step fails");
+      if (noneFits) this.#lists.problems.add(place, "is never true or false, but a condition must be one of the two");
+      else if (!allFit) this.#lists.warnings.add(place, "may be neither true nor false, and the step would then fail");
     }
   }
 

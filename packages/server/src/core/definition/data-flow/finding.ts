@@ -65,7 +65,7 @@ export function describeInputTrouble({ misfit, arrivals }: Trouble, scene: Scene
     return `${name} receives ${places}${where}; ${subjectOf(misfit)} ${describeMisfit(misfit)}`;
   }
   if (property === undefined) {
-    return `${name} receives the properties that it declares${where}; together, that ${describeMisfit(misfit)}`;
+    return `${name} receives the properties that it declares${where}; the object of these properties ${describeMisfit(misfit)}`;
   }
   if (!taken.some(hasSource)) return describeMissing(property, scene, where);
   return `${name} receives ${quoted(tokensOf(misfit.pointer).join("/"))} from ${placesOf(taken, "", scene)}${where}; it ${describeMisfit(misfit)}`;
@@ -76,11 +76,11 @@ export function describeOutputTrouble({ misfit, arrivals }: Trouble, scene: Scen
   const [property, ...deeper] = tokensOf(misfit.pointer);
   const rule = payloadRuleOf(scene.step);
   if (property !== undefined && deeper.length === 0 && rule?.fromEvents.has(property)) {
-    return `only an event can bring ${quoted(property)}, which the output of ${quoted(scene.step.name)} requires: the step ends without it when no event has a payload, and fails when one has a payload without it. Let the definition that \`payloadDefinitions\` name for an event require it, or take it out of \`required\``;
+    return `only the payload of an event can bring ${quoted(property)}, which the output of ${quoted(scene.step.name)} requires. If no event has a payload, the step ends without this property; if an event has a payload without it, the step fails. Require the property in the definition that \`payloadDefinitions\` has for an event, or take it out of \`required\``;
   }
   if (scene.step.work.kind === "fork") {
     const given = scene.step.work.rule.kind === "items" ? "its items" : "its branches";
-    return `${quoted(scene.step.name)} gives what ${given} give; ${subjectOf(misfit)} ${describeMisfit(misfit)}`;
+    return `the output of ${quoted(scene.step.name)} consists of what ${given} give; ${subjectOf(misfit)} ${describeMisfit(misfit)}`;
   }
   return `${quoted(scene.step.name)} has its input as its output${where}; ${subjectOf(misfit)} ${describeMisfit(misfit)}`;
 }

@@ -31,7 +31,7 @@ export function readErrorNames(
   const names = raw.fields.on;
   if (names === undefined) return undefined;
   if (!Array.isArray(names) || !names.every((name) => typeof name === "string")) {
-    const found = Array.isArray(names) ? "has something else than texts" : `is ${describeValue(names)}`;
+    const found = Array.isArray(names) ? "contains something that is not a text" : `is ${describeValue(names)}`;
     raw.refuse("on", `must be a list of error codes or types, but ${found}; ${leaveOut}`);
     return undefined;
   }
@@ -66,8 +66,8 @@ function refuseName(
 /** Amazon States Language has its own names of errors. No error has such a name here. */
 function foreignName(name: string): string | undefined {
   if (name === "*" || name === "States.ALL" || name === "States.TaskFailed") {
-    return `${quoted(name)} is the name of no error here; ${leaveOut}`;
+    return `no error here has the name ${quoted(name)}; ${leaveOut}`;
   }
-  if (name === "States.Timeout") return `${quoted(name)} is ${quoted("Timeout")} here`;
-  return name.startsWith("States.") ? `${quoted(name)} is the name of no error here` : undefined;
+  if (name === "States.Timeout") return `${quoted(name)} is called ${quoted("Timeout")} here`;
+  return name.startsWith("States.") ? `no error here has the name ${quoted(name)}` : undefined;
 }

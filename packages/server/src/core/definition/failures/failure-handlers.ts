@@ -62,7 +62,8 @@ class HandlerReader {
   readList(step: RawObject, list: readonly JsonValue[]): RoughHandlers {
     const { problems, isRegistered } = this.#surroundings;
     const countBefore = problems.count;
-    if (list.length === 0) step.refuse("onFailure", "has no entry; leave it out, and a failure fails the job");
+    if (list.length === 0)
+      step.refuse("onFailure", "has no entry; leave `onFailure` out if a failure of the step should fail the job");
     if (list.length > maxHandlers && !isRegistered) {
       step.refuse("onFailure", `has ${list.length} entries; a step may have ${maxHandlers}`);
       return { onFailure: [], isFailureTransitionBroken: true };
@@ -84,7 +85,7 @@ class HandlerReader {
       return undefined;
     }
     if (name !== this.#ownName) return name;
-    raw.refuse(field, "a step cannot take over after its own failure; to try it again there is `retry`");
+    raw.refuse(field, "a step cannot take over after its own failure; use `retry` to try it again");
     return undefined;
   }
 
@@ -116,7 +117,7 @@ class HandlerReader {
       else if (first < index)
         raw.refuseAt(
           pointerTo(raw.pointerTo("on"), place),
-          `entry ${first} takes ${quoted(name)} already; name it in one entry`,
+          `entry ${first} already handles ${quoted(name)}; name each error in only one entry`,
         );
     }
   }

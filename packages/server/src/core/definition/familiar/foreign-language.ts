@@ -11,7 +11,7 @@ export function foreignLanguage(document: JsonObject): Problem | undefined {
   if (language === undefined) return undefined;
   const { name, field, words } = language;
   const here = words.map(([theirs, ours]) => `\`${theirs}\` is ${ours}`).join(", ");
-  const detail = `this is ${name}, which has a language of its own. In a definition here ${here}. \`stepwell sample\` prints one to begin with`;
+  const detail = `this is ${name}, and Stepwell has a different language. In a definition of Stepwell, ${here}. \`stepwell sample\` prints an example to begin with`;
   return { pointer: pointerTo("", field), detail };
 }
 
@@ -39,7 +39,7 @@ const languages: readonly Language[] = [
     field: "States",
     words: [
       ["States", "`steps` (a list)"],
-      ["StartAt", "the first of them"],
+      ["StartAt", "the first step"],
       ["Next", "`transitionToStep`"],
       ["End", "`transitionToStep: null`"],
       ["Choice", "`transitionToStep.choose`"],

@@ -35,7 +35,7 @@ function refuseDoubledNames(steps: readonly RoughStep[], problems: ProblemList):
     }
     problems.add(
       `${pointerToStep(index)}/name`,
-      `${quoted(name)} is the name of ${pointerToStep(earlier)} already; give each step its own`,
+      `${quoted(name)} is already the name of ${pointerToStep(earlier)}; give each step a name of its own`,
     );
     hasDouble = true;
   }
@@ -123,7 +123,7 @@ function refuseUnsoundRegions(steps: readonly GraphStep[], graph: StepGraph, pro
   if (problems.count > countBefore) return true;
   const open = openBranchCount(steps, regions);
   if (open > maxOpenBranches) {
-    const detail = `a job may have ${open} branches open at once, by its parallel steps and the concurrency of its forEach steps; ${maxOpenBranches} are allowed`;
+    const detail = `with these parallel steps, and this concurrency of the forEach steps, a job could have ${open} branches open at once; ${maxOpenBranches} are allowed`;
     problems.add("/steps", `${detail}. Lower a \`concurrency\`, or nest less`);
   }
   return open > maxOpenBranches;
@@ -137,7 +137,7 @@ function refuseLongPath(region: Region, steps: readonly GraphStep[], problems: P
   const { fork, around } = region;
   const bytes = longestPathBytes(region, steps);
   if (fork === undefined || bytes <= maxPathBytes || longestPathBytes(around, steps) > maxPathBytes) return;
-  const detail = `the paths of its branches, of the names of all forks and branches around them, have up to ${bytes} bytes, and may have ${maxPathBytes}`;
+  const detail = `the path of a branch consists of the names of all forks and branches around it; here it may have ${bytes} bytes, but ${maxPathBytes} are allowed`;
   problems.add(`${pointerToStep(fork)}/name`, `${detail}; give shorter names, or nest less`);
 }
 
@@ -166,7 +166,7 @@ function refuseCrossing(
   const names = `${quoted(nameOf(steps, to))} is ${describeRegion(there, steps)}, and ${quoted(nameOf(steps, from))} ${describeRegion(here, steps)}`;
   const advice =
     here?.fork === undefined
-      ? "steps of a branch run only as part of it"
+      ? "the steps of a branch run only as part of that branch"
       : `a branch ends with the transition null, and then the job continues after ${quoted(nameOf(steps, here.fork))}`;
   const field = kind === "failure" ? "onFailure" : "transitionToStep";
   problems.add(`${pointerToStep(from)}/${field}`, `${names}; ${advice}`);

@@ -31,7 +31,7 @@ export const listFunctions: readonly ExpressionFunction[] = [
     parameters: [{ name: "value", kinds: kinds.string | kinds.array | kinds.object }],
     call: ([value], budget) => sizeOf(value as JsonValue, budget),
     type: () => countType,
-    summary: "How many characters a text has, how many items a list, how many properties a map.",
+    summary: "The number of characters of a text, of items of a list, or of properties of a map.",
     example: ['size("😀") + size([1, 2])', 3],
   }),
   defineFunction({
@@ -58,7 +58,7 @@ export const listFunctions: readonly ExpressionFunction[] = [
       call: (args, budget) => extreme(name, args, budget),
       mistake: (args) =>
         args.length === 1 && !mayBe(args[0] as Type, kinds.array)
-          ? "one value that is no list; give a list, or more values"
+          ? "one value that is not a list; give a list, or more values"
           : undefined,
       type: (args) => (args.length === 1 ? itemsOf(args[0] as Type) : eitherOf(args)),
       mayFail: (args) => {
@@ -68,7 +68,7 @@ export const listFunctions: readonly ExpressionFunction[] = [
         if (itemCountOf(only).low === 0) return "the list may be empty";
         return mixedItems(only);
       },
-      summary: `The ${name === "min" ? "least" : "greatest"} of some values, or of the items of a list that is not empty: numbers or texts, and among arguments timestamps or durations too.`,
+      summary: `The ${name === "min" ? "least" : "greatest"} of the arguments, or of the items of one list that is not empty. Items are numbers or texts; arguments may also be timestamps or durations.`,
       example: [`${name}([3, 1, 2])`, name === "min" ? 1 : 3],
     }),
   ),
@@ -101,7 +101,7 @@ export const listFunctions: readonly ExpressionFunction[] = [
     call: ([a, b], budget) => merged(a as JsonObject, b as JsonObject, budget),
     type: ([a, b]) => mergedType(a as Type, b as Type),
     typingCost: ([a, b]) => costOfMergedType(a as Type, b as Type),
-    summary: "The properties of both maps. If both have a property, the value of the second map counts.",
+    summary: "The properties of both maps. If both have a property, the result has the value of the second map.",
     example: ['merge({"a": 1, "b": 1}, {"b": 2})', { a: 1, b: 2 }],
   }),
 ];
@@ -168,7 +168,7 @@ function sameItems(items: Type): Type {
 }
 
 function mayHoldOther(items: Type, wanted: number, words: string): string | undefined {
-  return (kindsOf(itemsOf(items)) & ~wanted) === 0 ? undefined : `the list may hold something else than ${words}`;
+  return (kindsOf(itemsOf(items)) & ~wanted) === 0 ? undefined : `the list may contain something other than ${words}`;
 }
 
 function mixedItems(items: Type): string | undefined {
@@ -181,7 +181,7 @@ function mixedKinds(sets: readonly number[], allowed: number): string | undefine
   const groups = [kinds.number, kinds.string, kinds.timestamp, kinds.duration].filter((group) => (all & group) !== 0);
   return groups.length < 2 && (all & ~allowed) === 0
     ? undefined
-    : "the values may be of different types, or of one that has no order";
+    : "the values may be of different types, or of a type that has no order";
 }
 
 const unitsPerComparison = 3;

@@ -26,7 +26,7 @@ export const textFunctions: readonly ExpressionFunction[] = [
     parameters: [text, { name: "part", kinds: kinds.string }],
     call: ([all, part], budget) => part === "" || !occurrences(all as string, part as string, budget).next().done,
     type: () => booleanType,
-    summary: "Whether the part stands anywhere in the text.",
+    summary: "Whether the text contains the part.",
     example: ['"order-17".contains("-")', true],
   }),
   defineFunction({
@@ -69,7 +69,7 @@ export const textFunctions: readonly ExpressionFunction[] = [
     mistake: ([, pattern]) => problemOfSource(onlyValueOf(pattern as Type)),
     typingCost: ([, pattern]) => costOfTexts(pattern as Type, typingUnitsPerPattern),
     summary:
-      "Whether the pattern, a regular expression in RE2 syntax, matches anywhere in the text. `^` and `$` bind it to the ends.",
+      "Whether the pattern, a regular expression in RE2 syntax, matches anywhere in the text. `^` and `$` match only the start and the end of the text.",
     example: ['"AB-12".matches("^[A-Z]+-[0-9]+$")', true],
   }),
   defineFunction({
@@ -149,7 +149,7 @@ export const textFunctions: readonly ExpressionFunction[] = [
     call: ([value], budget) => textOf(value as Value, budget),
     type: () => stringType,
     summary:
-      "Any value as text, in the form that it has inside other text: a string as it is, a time in RFC 3339, everything else as JSON.",
+      "Any value as text, in the form that a template writes into a longer text: a string as it is, a time in RFC 3339, everything else as JSON.",
     example: ['text({"a": [1, null]})', '{"a":[1,null]}'],
   }),
   defineFunction({

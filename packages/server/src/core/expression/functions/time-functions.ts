@@ -44,8 +44,13 @@ export const timeFunctions: readonly ExpressionFunction[] = [
     summary: "A span of time, written in hours, minutes, seconds and milliseconds: `1h30m`, `3.5s`, `-250ms`.",
     example: ['timestamp("2026-01-31T12:00:00Z") + duration("1h30m")', "2026-01-31T13:30:00.000Z"],
   }),
-  part("getFullYear", "The year, in UTC as all of these.", 2026, (time) => time.getUTCFullYear()),
-  part("getMonth", "The month, from 0 for January, as CEL has it.", 0, (time) => time.getUTCMonth()),
+  part(
+    "getFullYear",
+    "The year. This and all other parts of a time are in UTC.",
+    2026,
+    (time) => time.getUTCFullYear(),
+  ),
+  part("getMonth", "The month, from 0 for January, as in CEL.", 0, (time) => time.getUTCMonth()),
   part("getDate", "The day of the month, from 1.", 31, (time) => time.getUTCDate()),
   part("getDayOfMonth", "The day of the month, from 0.", 30, (time) => time.getUTCDate() - 1),
   part("getDayOfWeek", "The day of the week, from 0 for Sunday.", 6, (time) => time.getUTCDay()),
@@ -73,7 +78,7 @@ export const timeFunctions: readonly ExpressionFunction[] = [
   ),
   part(
     "getMilliseconds",
-    "The milliseconds of a time's second, or all those of a duration.",
+    "The milliseconds within the second of a time, or all milliseconds of a duration.",
     250,
     (time) => time.getUTCMilliseconds(),
     1,
@@ -121,7 +126,7 @@ function toTimestamp(value: Value, budget: Budget): Timestamp {
   const text = value as string;
   budget.spendOnText(text.length, charactersPerUnit);
   budget.spend(unitsPerTime);
-  if (!hasFormat(text, "date-time")) return fail("has a text that is no time as in 2026-01-31T12:00:00Z (RFC 3339)");
+  if (!hasFormat(text, "date-time")) return fail("has a text that is not a time as in 2026-01-31T12:00:00Z (RFC 3339)");
   const isLeapSecond = text.startsWith(":60", 16);
   const usual = isLeapSecond ? `${text.slice(0, 17)}59${text.slice(19)}` : text;
   return new Timestamp(Date.parse(usual.toUpperCase()) + (isLeapSecond ? 1_000 : 0));
@@ -134,7 +139,7 @@ function toDuration(value: Value, budget: Budget): Duration {
   budget.spend(unitsPerTime);
   const ms = readDuration(text);
   return ms === undefined
-    ? fail("has a text that is no duration in whole milliseconds, as in 1h30m or 3.5s")
+    ? fail("has a text that is not a duration in whole milliseconds, as in 1h30m or 3.5s")
     : new Duration(ms);
 }
 

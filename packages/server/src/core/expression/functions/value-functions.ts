@@ -42,7 +42,7 @@ export const valueFunctions: readonly ExpressionFunction[] = [
       // The detail of the problem could show a part of the text, which may be a secret.
       return "value" in parsed
         ? parsed.value
-        : fail(`has a text that is no JSON (at its offset ${parsed.problem.textOffset})`);
+        : fail(`has a text that is not JSON (at its offset ${parsed.problem.textOffset})`);
     },
     type: () => anyType,
     mayFail: () => "the text might not be JSON",
@@ -69,7 +69,7 @@ export const valueFunctions: readonly ExpressionFunction[] = [
     type: () => stringType,
     mayFail: () => "the text might not be base64 of UTF-8 text",
     summary:
-      "The text that is encoded as UTF-8 in the base64. The `=` at its end is optional, and the form for URLs is accepted, too.",
+      "The text that is encoded as UTF-8 in the base64. The `=` at its end is optional, and the URL-safe form is also accepted.",
     example: ['base64.decode("YW5uOnNlY3JldA==")', "ann:secret"],
   }),
   defineFunction({
@@ -101,27 +101,27 @@ function toInt(value: Value, budget: Budget): number {
   if (typeof value === "number") return numberWithin(Math.trunc(value));
   budget.spend(unitsPerNumber);
   const source = value as string;
-  return wholeNumber.test(source) ? numberWithin(Number(source)) : fail("has a text that is no whole number");
+  return wholeNumber.test(source) ? numberWithin(Number(source)) : fail("has a text that is not a whole number");
 }
 
 function toNumber(value: number | string, budget: Budget): number {
   if (typeof value === "number") return value;
   budget.spendOnText(value.length);
   budget.spend(unitsPerNumber);
-  return decimalNumber.test(value) ? numberWithin(Number(value)) : fail("has a text that is no number");
+  return decimalNumber.test(value) ? numberWithin(Number(value)) : fail("has a text that is not a number");
 }
 
 function decode(source: string, budget: Budget): string {
   budget.spend(unitsPerDecoding);
   budget.spendOnText(source.length, charactersPerUnit);
   const bare = source.replace(/={0,2}$/, "");
-  if (notInBase64.test(bare) || bare.length % 4 === 1) return fail("has a text that is no base64");
+  if (notInBase64.test(bare) || bare.length % 4 === 1) return fail("has a text that is not base64");
   const bytes = Buffer.from(bare, "base64");
   try {
     const decoded = utf8.decode(bytes);
     return decoded.includes("\0") ? fail("decodes to text with the character NUL, which cannot be stored") : decoded;
   } catch (error) {
-    if (error instanceof TypeError) return fail("decodes to bytes that are no UTF-8 text");
+    if (error instanceof TypeError) return fail("decodes to bytes that are not UTF-8 text");
     throw error;
   }
 }

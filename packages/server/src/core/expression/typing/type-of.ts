@@ -222,7 +222,7 @@ class Typing {
     if (!ofList && !ofMap) {
       this.#problem(
         node,
-        `has ${describeKinds(indexKinds)} in its brackets after ${describeKinds(found)}; one reads a list by whole numbers and a map by texts`,
+        `has ${describeKinds(indexKinds)} in its brackets after ${describeKinds(found)}; a list is read by whole numbers, and a map by texts`,
       );
       return noType;
     }
@@ -253,7 +253,7 @@ class Typing {
       if (!this.#mustBe(keyNode, key, kinds.string, "and the keys of a map are texts")) continue;
       if (typeof name !== "string") {
         others.push(value);
-        if (entries.length > 1) this.#risk(keyNode, "may be the same key as another one of its map");
+        if (entries.length > 1) this.#risk(keyNode, "may equal another key of its map");
       } else {
         if (properties.has(name)) this.#problem(keyNode, "occurs twice as a key in its map; remove one");
         properties.set(name, toJsonSchema(value));

@@ -76,9 +76,9 @@ const maxLookedAt = 1_000;
 
 function reasonOf(step: WaitPlanStep, eventId: string, property: string): string {
   const name = quoted(step.name);
-  const inPayload = `the definition that its \`payloadDefinitions\` name for ${quoted(eventId)}`;
+  const inPayload = `the definition that the step's \`payloadDefinitions\` has for ${quoted(eventId)}`;
   if (declaredProperties(step.inputSchema).has(property)) {
-    return `is kept with the event, but does not overwrite the input of ${name}; to let it, declare it in ${inPayload} as well`;
+    return `is kept with the event, but does not overwrite the input of ${name}; if it should, declare it in ${inPayload} as well`;
   }
   return `is kept with the event, but reaches no step; declare it in the output definition of ${name}`;
 }

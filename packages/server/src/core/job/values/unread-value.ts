@@ -17,7 +17,7 @@ export function isUnread(value: JsonValue): boolean {
 const unread = new WeakSet<object>();
 
 function refuse(): never {
-  throw new Error("A value of a job is looked into that was not read.");
+  throw new Error("The code looks into a value of a job that was not read.");
 }
 
 const refuseAll: ProxyHandler<JsonObject> = {

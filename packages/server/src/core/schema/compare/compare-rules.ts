@@ -69,7 +69,7 @@ export function compareString(from: Known, rules: StringRules): Outcome {
 
 export function compareMultiple(from: Known, divisor: number, kind: TypeSet): Outcome {
   if (from.isMultipleOf(divisor, kind === typeSets.whole)) return fits;
-  return mayNotFit(`a number that is no multiple of ${divisor}`);
+  return mayNotFit(`a number that is not a multiple of ${divisor}`);
 }
 
 export function compareItemCount(from: Known, { minItems, maxItems }: ArrayRules): Outcome {

@@ -47,7 +47,7 @@ export function readAllowedValues(raw: RawObject): AllowedValues | undefined {
   if (constant === undefined) return listed === undefined ? undefined : allowOnly(listed);
   const only = allowOnly([constant]);
   if (listed !== undefined && !haveCommon(allowOnly(listed), only))
-    raw.refuse("const", "is not among the values of `enum`, so that no value can fit");
+    raw.refuse("const", "is not among the values of `enum`, so no value can fit");
   return only;
 }
 
@@ -97,7 +97,7 @@ function readFormat(raw: RawObject): Format | undefined {
   const known = formatNames();
   raw.refuse(
     "format",
-    `${quoted(name)} is not a format that is checked here; those are ${known.join(", ")}${raw.hint(name, known)}`,
+    `${quoted(name)} is not a format that is checked here; the formats are ${known.join(", ")}${raw.hint(name, known)}`,
   );
   return undefined;
 }
@@ -155,5 +155,5 @@ export function readNamedSchemas(raw: RawObject, keyword: string, readSchema: Re
 }
 
 export function refuseEmptyRange(raw: RawObject, low: string, lowest: number, high: string, highest: number): void {
-  if (lowest > highest) raw.refuse(low, `is more than \`${high}\`, so that no value can fit`);
+  if (lowest > highest) raw.refuse(low, `is more than \`${high}\`, so no value can fit`);
 }

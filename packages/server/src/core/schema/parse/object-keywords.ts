@@ -51,7 +51,7 @@ function applyPatterns(
     if (patternBook.isSpent) {
       raw.refuse(
         "patternProperties",
-        "the definition has too many patterns beside too many declared properties; declare fewer, or use fewer patterns",
+        "the definition has too many patterns together with too many declared properties; declare fewer properties, or use fewer patterns",
       );
       return;
     }

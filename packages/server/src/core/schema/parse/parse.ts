@@ -120,7 +120,7 @@ class SchemaReader {
     const scope = this.#scope;
     const defs = readNamedSchemas(raw, "$defs", this.#read);
     if (raw.pointer !== scope.pointer) {
-      const detail = "belongs to the top of a definition, where `#/$defs/<name>` leads; move it there";
+      const detail = "is allowed only at the top of a definition, because `#/$defs/<name>` leads there; move it there";
       raw.refuse("$defs", detail);
     }
     for (const [name, schema] of defs) scope.defs.set(name, schema);
@@ -132,7 +132,7 @@ class SchemaReader {
     const field = raw.fields.const === undefined ? "enum" : "const";
     raw.refuse(
       field,
-      "the objects and arrays among the definition's allowed values are too large together; describe them by a schema",
+      "the objects and arrays among the definition's allowed values are too large together; describe them with a schema instead",
     );
   }
 

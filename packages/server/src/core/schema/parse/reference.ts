@@ -60,7 +60,7 @@ function findByName(
   const token = target.startsWith(prefix) ? target.slice(prefix.length) : "";
   if (token === "" || token.includes("/") || /~(?![01])/.test(token)) {
     return {
-      problem: `${quoted(target)} leads nowhere: a \`$ref\` has the form \`${root}<name>\`, and within a definition also \`${localRoot}<name>\` or \`#\`, for its own; others are not followed`,
+      problem: `${quoted(target)} leads nowhere: a \`$ref\` has the form \`${root}<name>\`, or for parts of the same definition \`${localRoot}<name>\` or \`#\`; other forms are not supported`,
     };
   }
   const written = token.replaceAll("~1", "/").replaceAll("~0", "~");

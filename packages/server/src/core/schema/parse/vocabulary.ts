@@ -75,14 +75,14 @@ const keywords: ReadonlySet<string> = new Set(allKeywords);
 const replacements: ReadonlyMap<string, string> = new Map([
   ["definitions", "schemas within a definition belong in `$defs`"],
   ["dependencies", "required properties belong in `dependentRequired`"],
-  ["dependentSchemas", "say it by `if` and `then`"],
-  ["additionalItems", "it is `items` beside `prefixItems` here"],
+  ["dependentSchemas", "use `if` and `then` instead"],
+  ["additionalItems", "use `items` beside `prefixItems` instead"],
   ["nullable", 'add "null" to `type`'],
   ["unevaluatedProperties", "`additionalProperties` considers only the `properties` beside it"],
   ["unevaluatedItems", "`items` considers only the `prefixItems` beside it"],
   ["$anchor", "refer to `#/$defs/<name>`"],
-  ["$dynamicRef", "refer to `#/$defs/<name>` by `$ref`"],
-  ["$recursiveRef", "refer to `#` by `$ref`"],
+  ["$dynamicRef", "use `$ref` with `#/$defs/<name>` instead"],
+  ["$recursiveRef", "use `$ref` with `#` instead"],
 ]);
 
 /** Checks the form of the keywords that do not restrict values. Most schemas have none of them. */

@@ -33,17 +33,17 @@ export function problemOfPattern(pattern: Pattern, workLeft: number): string | u
   if (source.includes("\\Q")) return "has `\\Q`; escape the characters one by one";
   const { instructions } = sizeOfPattern(source);
   if (instructions > maxInstructions) {
-    const detail = `${instructions} characters, classes and branches once its repetitions are written out`;
+    const detail = `${instructions} characters, classes and branches when its repetitions are written out`;
     return `has ${detail}; ${maxInstructions} are allowed (bound lengths by \`maxLength\`)`;
   }
   if (pattern.work > workLeft) {
-    return "is too much: the definition's patterns are too large together (large are classes such as `\\pL`, above all repeated, and wide ranges after `(?i)`)";
+    return "makes the definition's patterns too large together; classes such as `\\pL` are large, above all when repeated, and so are wide ranges after `(?i)`";
   }
   try {
     new RE2Set(RE2Set.UNANCHORED).add(source);
     return undefined;
   } catch (error) {
-    return `is no regular expression in RE2 syntax: ${reason(error)}`;
+    return `is not a regular expression in RE2 syntax: ${reason(error)}`;
   }
 }
 

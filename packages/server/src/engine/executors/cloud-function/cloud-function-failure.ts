@@ -66,7 +66,10 @@ function textOf(value: unknown): string | undefined {
 /** The failure of an aborted call. The dispatcher owns the signal and makes its own text for this outcome. This text is for other callers. */
 function abandoned({ signal, timeoutMs }: FailedCall): CallFailure {
   if ((signal.reason as { name?: unknown } | undefined)?.name === "TimeoutError") return timedOut(timeoutMs);
-  return failed("ordinary", { code: "ExecutorError", message: "The call was given up before the function answered." });
+  return failed("ordinary", {
+    code: "ExecutorError",
+    message: "The service gave up the call before the function answered.",
+  });
 }
 
 function timedOut(timeoutMs: number): CallFailure {
@@ -122,7 +125,8 @@ const refusedCredentials = new Set([
 
 function credentialsFailure({ name }: Fault): CallFailure | undefined {
   if (name === "CredentialsProviderError" || name === "TokenProviderError") {
-    const remedy = "give the service some by environment variables, a profile, or the role of its machine or container";
+    const remedy =
+      "give the service credentials by environment variables, a profile, or the role of its machine or container";
     return failed("ordinary", {
       code: "ExecutorError",
       message: `No AWS credentials were found: ${remedy}.`,

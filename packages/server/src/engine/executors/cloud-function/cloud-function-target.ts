@@ -28,7 +28,7 @@ export const configSchema: JsonObject = {
       pattern: "^[0-9]{12}$",
     },
     functionName: {
-      description: "The function's plain name.",
+      description: "The name of the function, without its ARN, version or alias.",
       type: "string",
       pattern: "^[A-Za-z0-9_-]+$",
       maxLength: 140,
@@ -78,7 +78,7 @@ export function checkConfig(config: JsonObject, settings: CloudFunctionSettings)
     // A role in another account would also need a policy on the function. More likely, one of the two numbers is a typing error.
     problems.push({
       pointer: "/roleArn",
-      detail: "is a role of another account than `accountId`; name one of the function's",
+      detail: "is a role of another account than `accountId`; name a role of the function's account",
     });
   }
   return problems;

@@ -155,7 +155,7 @@ function headerValueProblem(value: JsonValue): string | undefined {
 
 function parameterProblem(value: JsonValue): string | undefined {
   const isListed = Array.isArray(value) && value.every((item) => isScalar(item) && item !== null);
-  return isListed || isScalar(value) ? undefined : "must be a text, a number, true, false, null or a list of such";
+  return isListed || isScalar(value) ? undefined : "must be a text, a number, true, false, null or a list of these";
 }
 
 function isScalar(value: JsonValue): value is string | number | boolean | null {

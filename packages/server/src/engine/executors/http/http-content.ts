@@ -12,7 +12,8 @@ export function contentOf(bytes: Buffer, contentType: string | undefined, maxJso
   if (kind === "binary") return { base64: bytes.toString("base64") };
   const charset = type.params.get("charset") ?? "utf-8";
   const text = textIn(bytes, charset);
-  if (text === undefined) throw new UnreadableBodyError(`is no ${bounded(charset, 40)} text without NUL characters`);
+  if (text === undefined)
+    throw new UnreadableBodyError(`is not a text in ${bounded(charset, 40)}, or contains the character NUL`);
   return kind === "text" ? text : jsonIn(text, maxJsonDepth);
 }
 

@@ -40,11 +40,11 @@ const large = 100_000;
 
 function tooManyUnread(method: string): ServiceError {
   const tooMany =
-    "Too many large answers of this organization, or of all, wait to be read. Read those that you asked for";
+    "Too many large answers of this organization, or of all organizations, wait to be read. Read those that you asked for";
   return new ServiceError(
     "UnavailableError",
     method === "GET"
-      ? `${tooMany}, and ask for this one again.`
+      ? `${tooMany}, and ask for this answer again.`
       : `The request was carried out, but its answer is large. ${tooMany}, and repeat the request under the same Idempotency-Key, if it had one.`,
   );
 }
