@@ -23,7 +23,7 @@ onOneStore((home) => {
     return { name: file.suggestedFilename(), lines: text.trimEnd().split("\r\n") };
   }
 
-  test("the audit log shows the name of each target, also of a deleted one, and exports the filtered entries as CSV", async () => {
+  test("the audit trail shows the name of each target, also of a deleted one, and exports the filtered entries as CSV", async () => {
     const owner = await newOwner(service);
     const { api, organizationId } = owner;
     const permissions = ["workflow:read"];
@@ -52,6 +52,6 @@ onOneStore((home) => {
       expect.stringContaining(",CreateApiToken,"),
       ...roles.lines.slice(1).map((line) => expect.stringContaining(line.slice(0, 36))),
     ]);
-    await expectAccessible(page, "the audit log after an export");
+    await expectAccessible(page, "the audit trail after an export");
   });
 });

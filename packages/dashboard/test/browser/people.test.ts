@@ -13,7 +13,7 @@ const browser = testBrowser();
 onOneStore((home) => {
   const service = useService(home);
 
-  test("a role can be created and given to a member, and the audit log records it", async () => {
+  test("a role can be created and given to a member, and the audit trail records it", async () => {
     const owner = await newOwner(service);
     const colleague = await newOwner(service, "Elsewhere");
     await service.addMember(owner.organizationId, colleague.userId, ["viewer"]);
@@ -39,13 +39,13 @@ onOneStore((home) => {
     await row.getByRole("cell", { name: "releaser" }).waitFor();
     expect(await rolesOf()).toEqual(["releaser"]);
 
-    await page.getByRole("link", { name: "Audit log" }).press("Enter");
+    await page.getByRole("link", { name: "Audit trail" }).press("Enter");
     await page.getByLabel("Action").fill("UpdateMember");
     await page.getByRole("button", { name: "Filter", exact: true }).press("Enter");
     await page.waitForURL(/audit\?action=UpdateMember/);
     await page.getByRole("button", { name: /^Details of UpdateMember/ }).press("Enter");
     await page.getByRole("dialog", { name: "UpdateMember" }).getByText('"releaser"').waitFor();
-    await expectAccessible(page, "an entry of the audit log");
+    await expectAccessible(page, "an entry of the audit trail");
   });
 
   test("an invited person enters an address and a password once, and is in the organization", async () => {

@@ -158,7 +158,7 @@ const organizationPages = [
   ["Invitations", "cell", "guest@example.org"],
   ["Roles", "cell", "releaser"],
   ["Sign-in", "region", "Sign-in providers"],
-  ["Audit log", "cell", "CreateRole"],
+  ["Audit trail", "cell", "CreateRole"],
   ["Limits", "progressbar", /API tokens/],
 ] as const;
 

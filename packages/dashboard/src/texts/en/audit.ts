@@ -2,7 +2,7 @@ import type { AuditTargetType } from "../../document.ts";
 import { countOf } from "../plural.ts";
 
 export const audit = {
-  title: "Audit log",
+  title: "Audit trail",
   caption: "What was done in this organization, the newest first",
   when: "When",
   who: "Actor",

@@ -36,7 +36,7 @@ export const permissions: Readonly<Record<GrantablePermission, string>> = {
   "oauthclient:create": "Create applications to which members sign in",
   "oauthclient:list": "See applications",
   "oauthclient:delete": "Delete applications",
-  "audit:read": "Read the audit log",
+  "audit:read": "Read the audit trail",
 };
 
 /** The groups, by the first word of the permission. A permission whose group is missing here would not be offered. */
@@ -52,7 +52,7 @@ export const permissionGroups = {
   invitation: "Invitations",
   role: "Roles",
   oauthclient: "Applications",
-  audit: "Audit log",
+  audit: "Audit trail",
 } as const satisfies Readonly<Record<GroupOf<GrantablePermission>, string>>;
 
 type GroupOf<Permission> = Permission extends `${infer Group}:${string}` ? Group : never;

@@ -9,7 +9,7 @@ export const settings = {
   roles: "Roles",
   oauthClients: "Applications",
   signInProviders: "Sign-in",
-  audit: "Audit log",
+  audit: "Audit trail",
   limits: "Limits",
   actions: "Actions",
 } as const;

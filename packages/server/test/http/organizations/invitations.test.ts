@@ -77,7 +77,7 @@ onOneStore((home) => {
     await api.refused("RevokeInvitation", "ConflictError", { params });
   });
 
-  test("the store, the lists and the audit log contain no link", async () => {
+  test("the store, the lists and the audit trail contain no link", async () => {
     const { api, organizationId } = await service.newOrganization();
     const { code } = await invite(api, { roles: ["viewer"] });
     const rows: object[] = [];

@@ -1,7 +1,7 @@
 import type { AuditFilters, AuditTargetType } from "../../../document.ts";
 import { texts } from "../../../texts/texts.ts";
 
-/** The search part of the address of the audit log. It has the filters of the API. */
+/** The search part of the address of the audit trail. It has the filters of the API. */
 export type AuditSearch = AuditFilters;
 
 /** The texts have a word for each type, and are checked against the API's list of types. */
