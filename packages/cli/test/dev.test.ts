@@ -186,8 +186,8 @@ test("where dev.json cannot be read, it ends with one sentence", async () => {
     code: 1,
     output: "",
     complaint: expect.stringMatching(
-        /^stepwell: .*dev\.json cannot be read: .* Delete the file; `stepwell dev` then writes a new one\.\n$/,
-      ),
+      /^stepwell: .*dev\.json cannot be read: .* Delete the file; `stepwell dev` then writes a new one\.\n$/,
+    ),
   });
 });
 

@@ -101,9 +101,11 @@ describe("on a PostgreSQL server that may lose acknowledged transactions", () =>
     const { environment } = await ownDatabase();
     const { child } = await service(environment);
     const findings = await examine(environment);
-    expect(findings).toContainEqual(
-      { check: "secret key", level: "ok", detail: "The key decrypts the store's check value." },
-    );
+    expect(findings).toContainEqual({
+      check: "secret key",
+      level: "ok",
+      detail: "The key decrypts the store's check value.",
+    });
     expect(findings).toContainEqual(expect.objectContaining({ check: "clock", level: "ok" }));
     const wrong = await examine({ ...environment, STEPWELL_SECRET_KEY: randomBytes(32).toString("base64") });
     expect(wrong).toContainEqual({
@@ -215,9 +217,11 @@ describe("on the embedded store", () => {
       { check: "durability", level: "ok", detail: expect.stringContaining("fsync and full_page_writes are on") },
       { check: "durability", level: "ok", detail: "An fsync of the embedded store reaches the disk." },
     ]);
-    expect(alone).toContainEqual(
-      { check: "secret key", level: "ok", detail: "The key decrypts the store's check value." },
-    );
+    expect(alone).toContainEqual({
+      check: "secret key",
+      level: "ok",
+      detail: "The key decrypts the store's check value.",
+    });
 
     const keyFile = join(dataDir, "secret.key");
     chmodSync(keyFile, 0o644);

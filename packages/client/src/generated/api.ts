@@ -19,7 +19,7 @@ export interface paths {
         put?: never;
         /**
          * Create an organization
-         * @description The caller becomes the owner of the organization. Every user may create organizations, as many as the operator of the service allows. An API token may not, since it belongs to one organization. A `key` that another organization has is a conflict.
+         * @description The caller becomes the owner of the organization. Every user may create organizations, as many as the operator of the service allows. An API token cannot create one, because it belongs to one organization. If another organization has the `key`, this is a conflict.
          */
         post: operations["CreateOrganization"];
         delete?: never;
@@ -71,7 +71,7 @@ export interface paths {
         put?: never;
         /**
          * Register a workflow
-         * @description The workflow has no version yet, so no job can be submitted to it. A name that another workflow of the organization has is a conflict.
+         * @description The workflow has no version yet, so no job can be submitted to it. If another workflow of the organization has the name, this is a conflict.
          */
         post: operations["RegisterWorkflow"];
         delete?: never;
@@ -96,7 +96,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a workflow
-         * @description No job can be submitted to the workflow any more, and its name is free again. Jobs that run go on, and all jobs of the workflow can still be read.
+         * @description No job can be submitted to the workflow any more, and its name is free again. Running jobs continue, and all jobs of the workflow can still be read.
          */
         delete: operations["DeleteWorkflow"];
         options?: never;
@@ -291,7 +291,7 @@ export interface paths {
         put?: never;
         /**
          * Submit a job
-         * @description The job runs one version of the workflow with the input. Without `waitSeconds`, the answer comes once the job is stored, and its `status` is `PENDING`, with which every job starts; GetJob tells how far the job has come. With `waitSeconds`, the answer comes when the job is finished, when it waits for events, or when the time is up, and it is the whole job (or the short answer, if the job cannot be read at that moment). A repetition under the same Idempotency-Key answers with the first job, as it is by then.
+         * @description The job runs one version of the workflow with the input. Without `waitSeconds`, the answer comes once the job is stored. Its `status` is then `PENDING`, as that of every new job; GetJob shows how far the job has come. With `waitSeconds`, the answer comes when the job is finished, when it waits for events, or when the time is up, and it is the whole job (or the short answer, if the job cannot be read at that moment). A repetition under the same Idempotency-Key answers with the first job in its state at that time.
          */
         post: operations["SubmitJob"];
         delete?: never;
@@ -331,7 +331,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a job
-         * @description The service gives up a call that is under way, and soon afterwards it cancels the child jobs for which the job waits. To cancel a cancelled job changes nothing. A job that ended otherwise cannot be cancelled.
+         * @description The service gives up a call that is under way, and soon afterwards it cancels the child jobs for which the job waits. Cancelling a cancelled job changes nothing. A job that succeeded or failed cannot be cancelled.
          */
         post: operations["CancelJob"];
         delete?: never;
@@ -351,7 +351,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a failed or cancelled job
-         * @description The job goes on from the step at which it ended, with a new attempt. A job that has not failed and was not cancelled is a conflict.
+         * @description The job continues with a new attempt of the step at which it ended. If the job has neither failed nor been cancelled, this is a conflict.
          */
         post: operations["ResumeJob"];
         delete?: never;
@@ -389,7 +389,7 @@ export interface paths {
         };
         /**
          * List a job's step runs
-         * @description The answer lists every run of a step with its input and its output, in the order of their start. A page may have fewer runs than you asked for, where their values are large or where few runs have the `status`. There are more as long as there is a `nextPageToken`.
+         * @description The answer lists every run of a step with its input and its output, in the order of their start. A page may have fewer runs than you asked for when their values are large or when few runs have the `status`. There are more pages as long as there is a `nextPageToken`.
          */
         get: operations["ListJobSteps"];
         put?: never;
@@ -469,7 +469,7 @@ export interface paths {
         };
         /**
          * Get the size of a job's state
-         * @description The answer is that of GetJobState without the state.
+         * @description The answer is the same as that of GetJobState, but without the state.
          */
         get: operations["GetJobStateMetadata"];
         put?: never;
@@ -489,7 +489,7 @@ export interface paths {
         };
         /**
          * Watch a job
-         * @description The answer is a stream of server-sent events, one for each history entry: `id` is the sequence of the entry, `event` its type, and `data` the entry as JSON. After an interruption, go on with `Last-Event-ID`. The stream ends after the entry that finishes the job.
+         * @description The answer is a stream of server-sent events, one for each history entry: `id` is the sequence of the entry, `event` its type, and `data` the entry as JSON. After an interruption, continue with `Last-Event-ID`. The stream ends after the entry that finishes the job.
          */
         get: operations["WatchJob"];
         put?: never;
@@ -509,7 +509,7 @@ export interface paths {
         };
         /**
          * Watch many jobs
-         * @description The answer is a stream of server-sent events for up to 50 jobs on one connection. It needs `job:read` in the organization of each job. There is one event for each history entry: `event` is its type, and `data` is `{organizationId, jobId, entry}`, where `entry` is what GetJobHistory answers. The `id` of each event says how far the stream is in all of its jobs. After an interruption, go on with `Last-Event-ID` and the same jobs. A job that is unknown or that you may not read does not stop the others: the event `job.unreadable` tells of it, with `data` `{organizationId, jobId, problem}`. The stream ends once all jobs are finished or unreadable. A comment comes about every 5 s.
+         * @description The answer is a stream of server-sent events for up to 50 jobs on one connection. It needs `job:read` in the organization of each job. There is one event for each history entry: `event` is its type, and `data` is `{organizationId, jobId, entry}`, where `entry` is what GetJobHistory answers. The `id` of each event says how far the stream is in all of its jobs. After an interruption, continue with `Last-Event-ID` and the same jobs. A job that is unknown or that you may not read does not stop the others: the event `job.unreadable` tells of it, with `data` `{organizationId, jobId, problem}`. The stream ends once all jobs are finished or unreadable. A comment comes about every 5 s.
          */
         get: operations["WatchJobs"];
         put?: never;
@@ -535,7 +535,7 @@ export interface paths {
         put?: never;
         /**
          * Send an event to a job
-         * @description An event may come before the job waits for it; it counts when the job reaches that step. With `step`, in a branch also with `branch`, and perhaps with `visit`, the event counts for that wait alone: it is kept while the wait is yet to come, and rejected with 409 once the wait is over. A payload that does not fit the definition that a step has for it is rejected with 400. A finished job takes no more events.
+         * @description An event may come before the job waits for it; it then counts when the job reaches the step. To send an event for one wait only, name the `step`, for a step in a branch also the `branch`, and if needed the `visit`. Such an event is kept until the wait begins, and rejected with 409 once the wait is over. A payload that does not fit the definition that a step has for it is rejected with 400. A finished job accepts no more events.
          */
         post: operations["SendJobEvent"];
         delete?: never;
@@ -559,7 +559,7 @@ export interface paths {
         put?: never;
         /**
          * Submit a single task
-         * @description The task comes into the queue without a workflow of your own, as a job of the built-in workflow `stepwell-task`, which has one step. With `waitSeconds`, the answer comes when the task is done or the time is up, and it is the whole job, with the worker's answer as its `output`.
+         * @description The task enters the queue without a workflow of your own: it is a job of the built-in workflow `stepwell-task`, which has one step. With `waitSeconds`, the answer comes when the task is done or the time is up, and it is the whole job, with the worker's answer as its `output`.
          */
         post: operations["SubmitTask"];
         delete?: never;
@@ -579,7 +579,7 @@ export interface paths {
         put?: never;
         /**
          * Take tasks from a queue
-         * @description The answer has up to `maxTasks` tasks, which the worker then holds by their leases. With `waitSeconds`, the answer comes as soon as there is a task, or when the time is up. Of the tasks that wait, those with the highest `priority` come first, and among these each workflow in its turn. The operation takes no Idempotency-Key: when the answer is lost, its tasks come again after their leases.
+         * @description The answer has up to `maxTasks` tasks, which the worker then holds by their leases. With `waitSeconds`, the answer comes as soon as there is a task, or when the time is up. Of the tasks that wait, those with the highest `priority` come first; among these, workflows take turns. The operation takes no Idempotency-Key: when the answer is lost, its tasks are handed out again after their leases.
          */
         post: operations["PollTasks"];
         delete?: never;
@@ -599,7 +599,7 @@ export interface paths {
         put?: never;
         /**
          * Complete a task
-         * @description The work is done, and `output` becomes the output of the step. The answer comes once it is stored. A task that the worker does not hold any more is a conflict.
+         * @description The work is done, and `output` becomes the output of the step. The answer comes once it is stored. If the worker does not hold the task any more, this is a conflict.
          */
         post: operations["CompleteTask"];
         delete?: never;
@@ -619,7 +619,7 @@ export interface paths {
         put?: never;
         /**
          * Fail a task
-         * @description The work failed. The step is tried again as its `retry` says, unless `retryable` is false; in the end it fails with `ExecutorError`, this `message` and this `type`. A task that the worker does not hold any more is a conflict.
+         * @description The work failed. The step is tried again as its `retry` says, unless `retryable` is false; in the end it fails with `ExecutorError`, this `message` and this `type`. If the worker does not hold the task any more, this is a conflict.
          */
         post: operations["FailTask"];
         delete?: never;
@@ -659,7 +659,7 @@ export interface paths {
         put?: never;
         /**
          * Hold a task
-         * @description The worker still works on the task, and holds it for another `heartbeatSeconds` from now. A task that the worker does not hold any more is a conflict, for example after its job was cancelled; the worker should then stop.
+         * @description The worker still works on the task, and holds it for another `heartbeatSeconds` from now. If the worker does not hold the task any more, for example because its job was cancelled, this is a conflict, and the worker should stop.
          */
         post: operations["HeartbeatTask"];
         delete?: never;
@@ -697,7 +697,7 @@ export interface paths {
         };
         /**
          * Get a task queue
-         * @description The answer shows the queue and its workers. Every name is a queue, and one that nobody has used is empty.
+         * @description The answer shows the queue and its workers. Every valid name names a queue; a queue that nobody has used is empty.
          */
         get: operations["GetTaskQueue"];
         put?: never;
@@ -836,14 +836,14 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API token
-         * @description The token ends for good on every node within a second, and so does a secret of it that was rotated away. You must hold everything that the token may do.
+         * @description The token ends for good on every node within a second, and so does an earlier secret that a rotation left valid. You must hold everything that the token may do.
          */
         delete: operations["RevokeApiToken"];
         options?: never;
         head?: never;
         /**
          * Change an API token
-         * @description The change is in force on every node within a second. You must hold everything that the token may do, before and after it. When you call with a token that expires, you cannot give more rights to a token that expires later.
+         * @description The change is in force on every node within a second. You must hold everything that the token may do, before and after it. If you call with a token that expires, you cannot give more rights to a token that expires later than yours.
          */
         patch: operations["UpdateApiToken"];
         trace?: never;
@@ -864,14 +864,14 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API token
-         * @description This operation does the same as RevokeApiToken under another path. The token ends for good on every node within a second, and so does a secret of it that was rotated away. You must hold everything that the token may do.
+         * @description This operation does the same as RevokeApiToken under another path. The token ends for good on every node within a second, and so does an earlier secret that a rotation left valid. You must hold everything that the token may do.
          */
         delete: operations["RevokeApiAuthToken"];
         options?: never;
         head?: never;
         /**
          * Change an API token
-         * @description This operation does the same as UpdateApiToken under another path. The change is in force on every node within a second. You must hold everything that the token may do, before and after it. When you call with a token that expires, you cannot give more rights to a token that expires later.
+         * @description This operation does the same as UpdateApiToken under another path. The change is in force on every node within a second. You must hold everything that the token may do, before and after it. If you call with a token that expires, you cannot give more rights to a token that expires later than yours.
          */
         patch: operations["UpdateApiAuthToken"];
         trace?: never;
@@ -989,7 +989,7 @@ export interface paths {
         };
         /**
          * Get the limits of your account
-         * @description The answer says how many of each thing you may create yourself, and how many you have. GetLimits answers the limits of an organization.
+         * @description The answer says how many of each thing you may create yourself, and how many you have. For the limits of an organization, use GetLimits.
          */
         get: operations["GetAccountLimits"];
         put?: never;
@@ -1011,7 +1011,7 @@ export interface paths {
         put?: never;
         /**
          * Change your password
-         * @description The new password has 12 to 256 characters of any kind. All your other sessions and user tokens end; the one that you call with stays. If you forgot the password, ask an owner for a link that sets another.
+         * @description The new password has 12 to 256 characters of any kind. All your other sessions and user tokens end; the session or token that you call with stays valid. If you forgot the password, ask an owner for a link with which you can set a new one.
          */
         post: operations["ChangePassword"];
         delete?: never;
@@ -1115,7 +1115,7 @@ export interface paths {
         put?: never;
         /**
          * Create a user token
-         * @description The token acts as you in all your organizations, so you confirm that it is you: with your password and, if the account has a second factor, its code. Without a password, sign in again by your provider (`prompt=login`) and create the token within 10 minutes. For programs use an API token, which can do less. The token is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, revoke the token and create another.
+         * @description The token acts as you in all your organizations, so you confirm that it is you: with your password and, if the account has a second factor, its code. If you have no password, sign in again at your provider (`prompt=login`) and create the token within 10 minutes. For programs, use an API token, which can do less. The token is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, revoke the token and create another.
          */
         post: operations["CreateUserToken"];
         delete?: never;
@@ -1155,7 +1155,7 @@ export interface paths {
         put?: never;
         /**
          * Give an API token a new secret
-         * @description The token keeps its id, permissions, bounds and expiry. Its earlier secret stays valid for `overlapSeconds` more, so that programs can be changed over one by one; a secret from a rotation before ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The earlier secret works during its overlap, but cannot change the organization, its tokens, members, roles, invitations and OAuth clients. A token that rotates itself repeats a lost attempt under the same `amz-sdk-invocation-id`. You must hold everything that the token may do, and a token that you call with must live as long as this one.
+         * @description The token keeps its id, permissions, bounds and expiry. Its earlier secret stays valid for `overlapSeconds` more, so that you can change programs one by one. If an even earlier secret is still valid, it ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The earlier secret works during its overlap, but cannot change the organization, its tokens, members, roles, invitations and OAuth clients. A token that rotates itself repeats a lost attempt under the same `amz-sdk-invocation-id`. You must hold everything that the token may do, and a token that you call with must live as long as this one.
          */
         post: operations["RotateApiToken"];
         delete?: never;
@@ -1175,7 +1175,7 @@ export interface paths {
         put?: never;
         /**
          * Give an API token a new secret
-         * @description This operation does the same as RotateApiToken under another path. The token keeps its id, permissions, bounds and expiry. Its earlier secret stays valid for `overlapSeconds` more, so that programs can be changed over one by one; a secret from a rotation before ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The earlier secret works during its overlap, but cannot change the organization, its tokens, members, roles, invitations and OAuth clients. A token that rotates itself repeats a lost attempt under the same `amz-sdk-invocation-id`. You must hold everything that the token may do, and a token that you call with must live as long as this one.
+         * @description This operation does the same as RotateApiToken under another path. The token keeps its id, permissions, bounds and expiry. Its earlier secret stays valid for `overlapSeconds` more, so that you can change programs one by one. If an even earlier secret is still valid, it ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The earlier secret works during its overlap, but cannot change the organization, its tokens, members, roles, invitations and OAuth clients. A token that rotates itself repeats a lost attempt under the same `amz-sdk-invocation-id`. You must hold everything that the token may do, and a token that you call with must live as long as this one.
          */
         post: operations["RotateApiAuthToken"];
         delete?: never;
@@ -1263,7 +1263,7 @@ export interface paths {
         put?: never;
         /**
          * Leave an organization
-         * @description Every member except the last owner may leave. A repetition is answered with 404, since a person who left has no access to the organization any more; therefore the operation takes no Idempotency-Key.
+         * @description Every member except the last owner may leave. A repetition is answered with 404, because a person who left has no access to the organization any more. So the operation takes no Idempotency-Key.
          */
         post: operations["LeaveOrganization"];
         delete?: never;
@@ -1307,7 +1307,7 @@ export interface paths {
         put?: never;
         /**
          * Create a role
-         * @description You must hold everything that the role permits. A name that another role of the organization has or had is a conflict.
+         * @description You must hold everything that the role permits. If another role of the organization has or had the name, this is a conflict.
          */
         post: operations["CreateRole"];
         delete?: never;
@@ -1384,7 +1384,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an invitation
-         * @description The invitation ends for good and at once. An invitation that was accepted is a conflict: remove the member instead.
+         * @description The invitation ends for good and at once. If the invitation was accepted already, this is a conflict: remove the member instead.
          */
         delete: operations["RevokeInvitation"];
         options?: never;
@@ -1529,7 +1529,7 @@ export interface paths {
         };
         /**
          * Get your own permissions
-         * @description The answer has everything that you may do in this organization, with what your permissions imply.
+         * @description The answer lists all permissions that you have in this organization, including those that others imply.
          */
         get: operations["GetOwnPermissions"];
         put?: never;
@@ -1588,7 +1588,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Check whether this node takes requests
+         * Check whether this node can serve requests
          * @description The answer is 503 while the store cannot be reached or its disk is full, and while the node shuts down. Then send requests to another node.
          */
         get: operations["GetReadiness"];
@@ -1666,7 +1666,7 @@ export interface components {
             requestId: string;
             /** @description The problems of the input, all of them. A problem of a definition also has `line`, `column` and `offset`. */
             errors?: {
-                /** @description The place of the problem, as a JSON pointer into the body, the query or, where one was sent, the definition. It is empty for a problem of the whole. */
+                /** @description The place of the problem, as a JSON pointer into the body, the query or, where one was sent, the definition. It is empty for a problem of the whole input. */
                 pointer: string;
                 detail: string;
                 /** @description The line in the text of the definition, counted from 1. */
@@ -1743,11 +1743,11 @@ export interface components {
              * @enum {string}
              */
             behaviour: "pass" | "wait" | "delay" | "call" | "task" | "job" | "fork";
-            /** @description The JSON Schema (2020-12) of the step's `config`. Each property has a `description`. A version is checked against it when it is registered, and also for what no schema can say, such as that each event id is listed once. */
+            /** @description The JSON Schema (2020-12) of the step's `config`. Each property has a `description`. When a version is registered, it is checked against this schema, and for rules that no schema can express, for example that each event id is listed once. */
             configSchema: {
                 [key: string]: unknown;
             };
-            /** @description The fields of `config` in which texts may have expressions, written `${ … }`. */
+            /** @description The fields of `config` whose texts may contain expressions, written `${ … }`. */
             expressionFields: string[];
             /** @description True when a step with this executor must have an `input`. */
             needsInput: boolean;
@@ -1772,7 +1772,7 @@ export interface components {
              * @example split(text, separator)
              */
             signature: string;
-            /** @description One or two sentences that say what the call results in. */
+            /** @description The result of the call, in one or two sentences. */
             summary: string;
             /** @description An expression and its value. */
             example: {
@@ -1817,7 +1817,7 @@ export interface components {
             createdAt: string;
             /** @description True when a version was registered. It is false only with `ifChanged`, when the newest version has an equal definition; the answer then shows that version. */
             created: boolean;
-            /** @description Warnings of what may go wrong when a job runs. */
+            /** @description Warnings about what may go wrong when a job runs. */
             warnings: components["schemas"]["DefinitionRemark"][];
         };
         /**
@@ -1948,7 +1948,7 @@ export interface components {
         };
         /**
          * ParentJob
-         * @description The step of another job that began this one. It is left out where no step did.
+         * @description The step of another job that started this job. It is left out for a job that was submitted.
          */
         ParentJob: {
             /**
@@ -1966,7 +1966,7 @@ export interface components {
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             rootJobId: string;
-            /** @description The number of steps down from the job at the top, which is 1 for a child of that job. */
+            /** @description The level of the job below the job at the top: 1 for a child of that job. */
             depth: number;
         };
         /**
@@ -1979,7 +1979,7 @@ export interface components {
             message: string;
             /** @description The name that the called side gave to its error, or `JobTimeout` when the whole job took too long. */
             type?: string;
-            /** @description The child job that failed. It is left out where none did. */
+            /** @description The child job that failed. It is left out when the failure is not in a child job. */
             jobId?: string;
             step: string;
             /** @description The path of the branch, such as `each-order:1[4211]`. It is left out for the main line. */
@@ -2020,7 +2020,7 @@ export interface components {
         };
         /**
          * CurrentJobStep
-         * @description The latest step of a job that is not finished. Where branches wait for events, it is the first of these waits.
+         * @description The latest step of a job that is not finished. When branches wait for events, it is the first of these waits.
          */
         CurrentJobStep: {
             name: string;
@@ -2063,7 +2063,7 @@ export interface components {
             retryAt?: string;
             /**
              * Format: date-time
-             * @description The time at which a step that sleeps goes on.
+             * @description The time until which the step sleeps.
              */
             delayEndsAt?: string;
             /** @description The number of branches of the step. It is left out for a step without branches. */
@@ -2112,7 +2112,7 @@ export interface components {
             retryAt?: string;
             /**
              * Format: date-time
-             * @description The time at which a step that sleeps goes on.
+             * @description The time until which the step sleeps.
              */
             delayEndsAt?: string;
             /** @description The number of branches of the step. It is left out for a step without branches. */
@@ -2150,7 +2150,7 @@ export interface components {
         };
         /**
          * ChildJobs
-         * @description The jobs that steps of this one began. They are left out where there are none.
+         * @description The jobs that steps of this job started. They are left out when there are none.
          */
         ChildJobs: {
             /** @description The number of child jobs. A token that is bound to workflows counts those of its workflows, up to 100. */
@@ -2174,7 +2174,7 @@ export interface components {
             workflowName: string;
             workflowVersion: components["schemas"]["JobWorkflowVersion"];
             submittedBy: components["schemas"]["Actor"];
-            /** @description The name of the person who submitted the job, or their id if no name is known. It is left out where no person did. */
+            /** @description The name of the person who submitted the job, or their id if no name is known. It is left out when no person submitted the job. */
             submittedByUser?: string;
             /**
              * Format: date-time
@@ -2217,7 +2217,7 @@ export interface components {
             workflowName: string;
             workflowVersion: components["schemas"]["JobWorkflowVersion"];
             submittedBy: components["schemas"]["Actor"];
-            /** @description The name of the person who submitted the job, or their id if no name is known. It is left out where no person did. */
+            /** @description The name of the person who submitted the job, or their id if no name is known. It is left out when no person submitted the job. */
             submittedByUser?: string;
             /**
              * Format: date-time
@@ -2282,7 +2282,7 @@ export interface components {
             workflowName: string;
             workflowVersion: components["schemas"]["JobWorkflowVersion"];
             submittedBy: components["schemas"]["Actor"];
-            /** @description The name of the person who submitted the job, or their id if no name is known. It is left out where no person did. */
+            /** @description The name of the person who submitted the job, or their id if no name is known. It is left out when no person submitted the job. */
             submittedByUser?: string;
             /**
              * Format: date-time
@@ -2307,7 +2307,7 @@ export interface components {
             parentJob?: components["schemas"]["ParentJob"];
             /** @description The step in which a RUNNING job is. */
             stepName?: string;
-            /** @description The events for which the job waits and which are not there yet. */
+            /** @description The events for which the job waits and which have not come yet. */
             awaitingEventIds?: string[];
             error?: components["schemas"]["JobError"];
             childJobs?: components["schemas"]["ChildJobs"];
@@ -2328,7 +2328,7 @@ export interface components {
             workflowName: string;
             workflowVersion: components["schemas"]["JobWorkflowVersion"];
             submittedBy: components["schemas"]["Actor"];
-            /** @description The name of the person who submitted the job, or their id if no name is known. It is left out where no person did. */
+            /** @description The name of the person who submitted the job, or their id if no name is known. It is left out when no person submitted the job. */
             submittedByUser?: string;
             /**
              * Format: date-time
@@ -2373,7 +2373,7 @@ export interface components {
         };
         /**
          * HistoryEntry
-         * @description One transition of a job. The type decides which fields there are.
+         * @description One transition of a job. Which fields there are depends on the type.
          */
         HistoryEntry: {
             /** @description The number of the entry within the job, counted from 1 without gaps. */
@@ -2470,13 +2470,13 @@ export interface components {
              */
             jobId: string;
             /**
-             * @description The state of the job. `due`: the job goes on at once. `roomFull`: no node has room for another call of the organization. `queued`: a node holds the call and has not begun it. `calling`: the call is under way. `nodeLost`: the node that holds the call does not answer any more. `retrying`: the next attempt is due later. `delayed`: the step sleeps. `forked`: the branches of the step run. `waitingForWorker`: the task waits in its queue. `working`: a worker holds the task. `waitingForJob`: the job that the step began is under way. `parked`: the node that answers cannot go on with the job, and tries again at `retryAt`; other nodes may be able to.
+             * @description The state of the job. `due`: the job continues at once. `roomFull`: no node has room for another call of the organization. `queued`: a node holds the call and has not begun it. `calling`: the call is under way. `nodeLost`: the node that holds the call does not answer any more. `retrying`: the next attempt is due later. `delayed`: the step sleeps. `forked`: the branches of the step run. `waitingForWorker`: the task waits in its queue. `working`: a worker holds the task. `waitingForJob`: the job that the step began is under way. `parked`: the node that answers cannot continue the job, and tries again at `retryAt`; other nodes may be able to continue it.
              * @enum {string}
              */
             state: "due" | "roomFull" | "queued" | "calling" | "nodeLost" | "retrying" | "delayed" | "forked" | "waitingForWorker" | "working" | "waitingForJob" | "parked" | "waitingForEvents" | "succeeded" | "failed" | "cancelled";
-            /** @description The explanation for people. Its words may change. Names stand between backticks. */
+            /** @description The explanation for people. Its words may change. Names are between backticks. */
             sentence: string;
-            /** @description The facts from which the sentence was made. The state decides which fields there are. */
+            /** @description The facts from which the sentence was made. Which fields there are depends on the state. */
             facts: {
                 /**
                  * Format: date-time
@@ -2489,7 +2489,7 @@ export interface components {
                 visit?: number;
                 /** @description The attempt that is under way, comes next or was the last, counted from 1. */
                 attempt?: number;
-                /** @description The number of attempts after which the step gives up, as its retry policy says now. */
+                /** @description The number of attempts after which the step gives up, by its retry policy. */
                 maxAttempts?: number;
                 /**
                  * Format: date-time
@@ -2498,7 +2498,7 @@ export interface components {
                 nextAttemptAt?: string;
                 /**
                  * Format: date-time
-                 * @description The time at which the node that parked the job tries to go on with it again.
+                 * @description The time at which the node that parked the job tries again to continue it.
                  */
                 retryAt?: string;
                 /**
@@ -2533,9 +2533,9 @@ export interface components {
                 failedCount?: number;
                 /** @description The events for which the step waits. */
                 eventIds?: string[];
-                /** @description The events among these that are not there yet. */
+                /** @description The events among these that have not come yet. */
                 missingEventIds?: string[];
-                /** @description The number of missing events that is enough to go on. */
+                /** @description The number of missing events that is enough for the step to continue. */
                 missingCount?: number;
                 /** @description The unmatched events with an id that is nearly a missing one, the latest first. */
                 misspelledEvents?: {
@@ -2556,13 +2556,13 @@ export interface components {
                      * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
                      */
                     nodeId: string;
-                    /** @description The name of the node. It is left out for a node that is forgotten already. */
+                    /** @description The name of the node. It is left out for a node that the service has forgotten. */
                     name?: string;
-                    /** @description True when the node gave a sign of life within its lease. */
+                    /** @description True when the node sent a heartbeat within its lease. */
                     isAlive: boolean;
                     /**
                      * Format: date-time
-                     * @description The time of the node's latest sign of life.
+                     * @description The time of the node's latest heartbeat.
                      */
                     heartbeatAt?: string;
                 };
@@ -2638,7 +2638,7 @@ export interface components {
             /** @description The executor, for example `/service/noop`. */
             stepExecutorType: string;
             /**
-             * @description The cause that ends the run: its executor, or the events for which it waits.
+             * @description What ends the run: its executor, or the events for which it waits.
              * @enum {string}
              */
             historySource: "executor" | "event";
@@ -2665,14 +2665,14 @@ export interface components {
             endTimestamp?: string;
             /** @description The errors with which the run, or its latest attempt, failed. */
             errors: components["schemas"]["StepError"][];
-            /** @description The warnings of the run, such as that its values are left out. */
+            /** @description Warnings about the run, for example that its values are left out. */
             warnings: string[];
             /** @description The last of the events that the run took, if its source is `event`. */
             eventId?: string;
         };
         /** JobState */
         JobState: {
-            /** @description The step in which the job is or with which it goes on. A FAILED or CANCELLED job goes on with it when it is resumed. The field is left out once the job has SUCCEEDED. It never says where a choice will lead, since that is decided when the step of the choice succeeds. */
+            /** @description The step in which the job is. A FAILED or CANCELLED job continues with this step when it is resumed. The field is left out once the job has SUCCEEDED. It never says where a choice will lead, since that is decided when the step of the choice succeeds. */
             nextStepName?: string;
             /** @description The values of the job: its input as `workflowInput`, and of the latest visit of each step the input as `<step>Input` and, once it succeeded, the output as `<step>Output`. */
             executionData: {
@@ -2700,7 +2700,7 @@ export interface components {
             updatedAt: string;
             /** @description The length of the state as JSON text in UTF-8. */
             contentLengthBytes: number;
-            /** @description Warnings of what the state leaves out, because there is too much of it. */
+            /** @description Warnings about what the state leaves out because it would be too large. */
             warnings: string[];
             state: components["schemas"]["JobState"];
         };
@@ -2723,7 +2723,7 @@ export interface components {
             updatedAt: string;
             /** @description The length of the state as JSON text in UTF-8. */
             contentLengthBytes: number;
-            /** @description Warnings of what the state leaves out, because there is too much of it. */
+            /** @description Warnings about what the state leaves out because it would be too large. */
             warnings: string[];
         };
         /** EventRemark */
@@ -2741,7 +2741,7 @@ export interface components {
             payload?: unknown;
             /** @enum {string} */
             outcome: "matched" | "buffered" | "unmatched";
-            /** @description The only step that the event is for. It is left out when the event was sent for no step. */
+            /** @description The only step that the event is for. It is left out when the event was not sent for a certain step. */
             step?: string;
             /** @description The branch of that step. It is left out for the main line. */
             branch?: string;
@@ -2819,7 +2819,7 @@ export interface components {
             takenAt?: string;
             /**
              * Format: date-time
-             * @description The time until which the worker holds the task. When it is in the past, the worker is lost, and another one gets the task at once.
+             * @description The time until which the worker holds the task. When it is in the past, the worker is lost, and another worker gets the task at once.
              * @example 2026-01-31T12:00:00.000Z
              */
             leaseUntil?: string;
@@ -2830,7 +2830,7 @@ export interface components {
         Task: {
             /** @description The id of the task in the other operations of workers. Another attempt has another id. */
             taskId: string;
-            /** @description A key that is the same for every attempt of this visit of the step, on whichever worker. The worker, or what it calls, recognizes a repetition by it. */
+            /** @description A key that is the same for every attempt of this visit of the step, on whichever worker. The worker, or the service that it calls, can use it to recognize a repetition. */
             idempotencyKey: string;
             queue: string;
             /**
@@ -2869,7 +2869,7 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             leaseUntil: string;
-            /** @description The number of seconds for which the worker holds the task after it took the task, and after each heartbeat. */
+            /** @description The number of seconds for which the worker holds the task after taking it, and after each heartbeat. */
             heartbeatSeconds: number;
             /**
              * Format: date-time
@@ -2887,7 +2887,7 @@ export interface components {
         };
         /**
          * AnsweredTask
-         * @description The answer is committed, and the job goes on.
+         * @description The answer is committed, and the job continues.
          */
         AnsweredTask: {
             taskId: string;
@@ -2992,13 +2992,13 @@ export interface components {
              */
             scope: "organization" | "token" | "user";
             /**
-             * @description The requests that are counted. SubmitJob counts twice: as one among the submits, and like every request as its `x-cost` says among the requests.
+             * @description What is counted. SubmitJob counts in both limits: as one in `submits` and, like every request, with its `x-cost` in `requests`.
              * @enum {string}
              */
             policy: "requests" | "submits";
             /** @description The limit per minute. It is left out where there is no limit. */
             limitPerMinute?: number;
-            /** @description The use in this minute on all nodes, accurate to a few per cent. Where the limit is far away, it is the use on the node that answers. */
+            /** @description The use in this minute on all nodes, accurate to a few per cent. While the use is far below the limit, only the use on the node that answers is shown. */
             usedCount: number;
         };
         /** RateLimits */
@@ -3013,12 +3013,12 @@ export interface components {
         /** Limit */
         Limit: {
             /**
-             * @description The name of the limit. `members` counts open invitations too. `waitingRequests` counts requests with `waitSeconds` and streams. `storedMb` is what jobs and versions store, in megabytes. `planMemoryMb` is the memory for compiled definitions, in megabytes; when it is full, those that were used longest ago make room.
+             * @description The name of the limit. `members` counts open invitations too. `waitingRequests` counts requests with `waitSeconds` and streams. `storedMb` is what jobs and versions store, in megabytes. `planMemoryMb` is the memory for compiled definitions, in megabytes; when it is full, the definitions that were used longest ago are removed from it.
              * @enum {string}
              */
             name: "apiTokens" | "oauthClients" | "members" | "openInvitations" | "roles" | "workflows" | "versionsPerWorkflow" | "tagsPerWorkflow" | "waitingRequests" | "storedMb" | "planMemoryMb";
             maximum: number;
-            /** @description The part of the limit that is used. A limit of each workflow shows the use of the workflow that has most, and a limit of each node shows the use of the node that answers. `storedMb` is an estimate, and some seconds old. */
+            /** @description The part of the limit that is used. For a limit of each workflow, it is the use of the workflow that has most; for a limit of each node, it is the use of the node that answers. `storedMb` is an estimate, and some seconds old. */
             usedCount: number;
             /**
              * @description The scope of the limit: the whole organization, each of its workflows, or the organization on each node.
@@ -3121,7 +3121,7 @@ export interface components {
             updatedAt: string;
             /**
              * Format: date-time
-             * @description The minute in which the token was last used, by its secret or the one before.
+             * @description The minute in which the token was last used, with its present secret or the one before it.
              */
             lastUsedAt?: string;
             /**
@@ -3277,7 +3277,7 @@ export interface components {
         };
         /** RecoveryCodes */
         RecoveryCodes: {
-            /** @description The recovery codes. Each of them replaces a code of the app once. They are shown only in this answer: keep them apart from the app. */
+            /** @description The recovery codes. Each code can be used once instead of a code of the app. The codes are shown only in this answer: keep them apart from the app. */
             recoveryCodes: string[];
         };
         /** NewUserToken */
@@ -3365,7 +3365,7 @@ export interface components {
             updatedAt: string;
             /**
              * Format: date-time
-             * @description The minute in which the token was last used, by its secret or the one before.
+             * @description The minute in which the token was last used, with its present secret or the one before it.
              */
             lastUsedAt?: string;
             /**
@@ -3395,25 +3395,25 @@ export interface components {
             email?: string;
             /**
              * Format: uuid
-             * @description The organization to which an API token or an OAuth client belongs. It is left out for others.
+             * @description The organization to which an API token or an OAuth client belongs. It is left out for other callers.
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             organizationId?: string;
-            /** @description The OAuth client through which a user calls. It is left out for others. */
+            /** @description The OAuth client through which a user calls. It is left out for other callers. */
             clientId?: string;
-            /** @description The permissions of an API token, with what they imply. They are left out for a user. */
+            /** @description The permissions of an API token, including those that others imply. They are left out for a user. */
             permissions?: components["schemas"]["Permission"][];
             boundTo?: components["schemas"]["TokenBounds"];
             /**
              * Format: date-time
-             * @description The time at which the token that you sent ends. For a secret that was rotated away, it is the end of that secret.
+             * @description The time at which the token that you sent ends. For a secret that a rotation replaced, it is the time at which that secret ends.
              */
             expiresAt?: string;
             /** @description The beginning of the token that you sent. */
             tokenPrefix?: string;
             /**
              * Format: uuid
-             * @description The session of a user who signed in, as `ListSessions` names it. It is left out for others.
+             * @description The session of a user who signed in, as `ListSessions` names it. It is left out for other callers.
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             sessionId?: string;
@@ -3430,10 +3430,10 @@ export interface components {
             roles: string[];
             /**
              * Format: date-time
-             * @description The time at which they became a member.
+             * @description The time at which the user became a member.
              */
             createdAt: string;
-            /** @description The number of valid API tokens of this organization that they made, themselves or by another token of theirs. Only GetMember answers it. */
+            /** @description The number of valid API tokens of this organization that the member made, directly or by a token that they made. Only GetMember answers it. */
             apiTokenCount?: number;
         };
         /** PasswordLink */
@@ -3540,7 +3540,7 @@ export interface components {
         };
         /** SignInProvider */
         SignInProvider: {
-            /** @description The id of the provider. It stands in addresses, and in sessions as `sso:<id>`. */
+            /** @description The id of the provider. It is part of addresses, and sessions show it as `sso:<id>`. */
             id: string;
             /** @description The name of the provider for people. */
             name: string;
@@ -3570,7 +3570,7 @@ export interface components {
         /** SignInProviders */
         SignInProviders: {
             signInProviders: components["schemas"]["SignInProvider"][];
-            /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
+            /** @description The value to send as `pageToken` for the next page. It is left out on the last page. */
             nextPageToken?: string;
         };
         /** OAuthClient */
@@ -3602,7 +3602,7 @@ export interface components {
             isCurrent: boolean;
             /** @description The way of the sign-in. `password`: with a password. `link`: by a link of `stepwell dev` or an invitation. `device`: a command line that was authorized from a browser. `application`: an OAuth client that was authorized from a browser. `sso:<id>`: at an external issuer. */
             signedInBy: string;
-            /** @description The OAuth client of the session. It is left out for a session in no OAuth client. */
+            /** @description The OAuth client of the session. It is left out for a session without an OAuth client. */
             application?: {
                 /**
                  * Format: uuid
@@ -3645,7 +3645,7 @@ export interface components {
             allowed: {
                 [key: string]: boolean;
             };
-            /** @description True when you have every one of them. */
+            /** @description True when you have all of these permissions. */
             all: boolean;
         };
     };
@@ -3827,11 +3827,11 @@ export interface components {
         "X-Request-Id": string;
         /** @description The trace of the request and the span of the service's work on it (W3C Trace Context). The header is there when the request has a valid `traceparent`. */
         traceresponse: string;
-        /** @description The rest of the limit that is closest to being used up, and the number of seconds until the whole limit is available again. After a request that created something, it also has the rest of the maximum for such things. The header is there while a limit is in force, once the caller is known. */
+        /** @description What is left of the limit that is closest to being used up, and the number of seconds until the whole limit is available again. After a request that created something, the header also has what is left of the maximum for such things. The header is there while a limit is in force, once the caller is known. */
         RateLimit: string;
         /** @description The limits to which `RateLimit` refers. */
         "RateLimit-Policy": string;
-        /** @description The header is present if this answer is the stored answer of an earlier equal request. */
+        /** @description The header is present if this answer is the stored answer to an earlier, equal request. */
         "Idempotency-Replayed": "true";
         /** @description The state that this answer shows. Send it back in `If-Match` or `If-None-Match`. */
         ETag: string;
@@ -3857,9 +3857,9 @@ export interface operations {
     ListOrganizations: {
         parameters: {
             query?: {
-                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -3894,7 +3894,7 @@ export interface operations {
                      */
                     "application/json": {
                         organizations: components["schemas"]["Organization"][];
-                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out on the last page. */
                         nextPageToken?: string;
                     };
                 };
@@ -3932,7 +3932,7 @@ export interface operations {
                     /** @description The name that people see. */
                     displayName: string;
                     /**
-                     * @description A short text that no other organization of the service has. It never changes. If it is left out, the service makes one from the name, with an ending if that is taken.
+                     * @description A short text that no other organization of the service has. It never changes. If it is left out, the service makes a key from the name, and adds an ending if that key is taken.
                      * @example acme
                      */
                     key?: string;
@@ -4026,7 +4026,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, the thing must only exist. */
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, it is enough that the thing exists. */
                 "If-Match"?: string;
             };
             path: {
@@ -4063,7 +4063,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, the thing must only exist. */
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, it is enough that the thing exists. */
                 "If-Match"?: string;
             };
             path: {
@@ -4131,9 +4131,9 @@ export interface operations {
             query?: {
                 /** @description A name, to get only the workflow with exactly this name. */
                 name?: string;
-                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -4175,7 +4175,7 @@ export interface operations {
                      */
                     "application/json": {
                         workflows: components["schemas"]["Workflow"][];
-                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out on the last page. */
                         nextPageToken?: string;
                     };
                 };
@@ -4375,7 +4375,7 @@ export interface operations {
                      *                 "maxItems": 100
                      *               },
                      *               "match": {
-                     *                 "description": "How many of the events it takes: all (the default), any, or a number.",
+                     *                 "description": "How many of the events the step needs: all (the default), any, or a number.",
                      *                 "anyOf": [
                      *                   {
                      *                     "enum": [
@@ -4408,7 +4408,7 @@ export interface operations {
                      *                 }
                      *               },
                      *               "timeoutSeconds": {
-                     *                 "description": "The wait fails with Timeout after this time; without it, it waits for ever.",
+                     *                 "description": "The time after which the wait fails with Timeout. Without it, the step waits for ever.",
                      *                 "type": "number",
                      *                 "exclusiveMinimum": 0,
                      *                 "maximum": 31536000
@@ -4458,7 +4458,7 @@ export interface operations {
                      *           "name": "size",
                      *           "forms": "both",
                      *           "signature": "size(value)",
-                     *           "summary": "How many characters a text has, how many items a list, how many properties a map.",
+                     *           "summary": "The number of characters of a text, of items of a list, or of properties of a map.",
                      *           "example": {
                      *             "expression": "size(\"😀\") + size([1, 2])",
                      *             "value": 3
@@ -4476,9 +4476,9 @@ export interface operations {
     ListWorkflowVersions: {
         parameters: {
             query?: {
-                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -4523,7 +4523,7 @@ export interface operations {
                      */
                     "application/json": {
                         versions: components["schemas"]["WorkflowVersionSummary"][];
-                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out on the last page. */
                         nextPageToken?: string;
                     };
                 };
@@ -4797,9 +4797,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, the thing must only exist. */
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, it is enough that the thing exists. */
                 "If-Match"?: string;
-                /** @description The value `*`, with which the thing is only created. If it exists already, the answer is 412, and nothing is done. */
+                /** @description The value `*`, with which the thing is created but never changed. If it exists already, the answer is 412, and nothing is done. */
                 "If-None-Match"?: string;
             };
             path: {
@@ -4879,7 +4879,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, the thing must only exist. */
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, it is enough that the thing exists. */
                 "If-Match"?: string;
             };
             path: {
@@ -4919,9 +4919,9 @@ export interface operations {
     ListTags: {
         parameters: {
             query?: {
-                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -4963,7 +4963,7 @@ export interface operations {
                      */
                     "application/json": {
                         tags: components["schemas"]["WorkflowTag"][];
-                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out on the last page. */
                         nextPageToken?: string;
                     };
                 };
@@ -4980,9 +4980,9 @@ export interface operations {
     ListTagHistory: {
         parameters: {
             query?: {
-                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -5026,7 +5026,7 @@ export interface operations {
                      */
                     "application/json": {
                         changes: components["schemas"]["WorkflowTagChange"][];
-                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out on the last page. */
                         nextPageToken?: string;
                     };
                 };
@@ -5052,9 +5052,9 @@ export interface operations {
                 versionId?: string;
                 /** @description A number, to get only jobs of versions with this number. */
                 workflowVersionNumber?: number;
-                /** @description `all` jobs, which is the default, or only those that no other job began. */
+                /** @description `all` jobs, which is the default, or only those that were not started by a step of another job. */
                 jobHierarchy?: "TOP_LEVEL_ONLY" | "ALL";
-                /** @description A job, to get only the jobs that its steps began. */
+                /** @description A job, to get only the jobs that its steps started. */
                 parentJobId?: string;
                 /** @description A time, to get only jobs that were created then or later. */
                 createdAfter?: string;
@@ -5068,9 +5068,9 @@ export interface operations {
                 order?: "newest" | "oldest";
                 /** @description True to count also the jobs that the filters match, up to 10000. */
                 includeTotal?: boolean;
-                /** @description The maximum number of things in one answer. */
+                /** @description The maximum number of entries in one answer. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -5127,7 +5127,7 @@ export interface operations {
                         totalCount?: number;
                         /** @description True when more jobs than `totalCount` match, because counting ended there. */
                         totalCountIsMinimum?: boolean;
-                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out on the last page. */
                         nextPageToken?: string;
                     };
                 };
@@ -5512,9 +5512,9 @@ export interface operations {
     GetJobHistory: {
         parameters: {
             query?: {
-                /** @description The maximum number of things in one answer. */
+                /** @description The maximum number of entries in one answer. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -5584,7 +5584,7 @@ export interface operations {
                      */
                     "application/json": {
                         entries: components["schemas"]["HistoryEntry"][];
-                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out on the last page. */
                         nextPageToken?: string;
                     };
                 };
@@ -5605,9 +5605,9 @@ export interface operations {
                 status?: "running" | "success" | "failure" | "successful_but_incomplete";
                 /** @description The path of a branch, to get only runs in it or in branches inside of it. */
                 branch?: string;
-                /** @description The maximum number of things in one answer. */
+                /** @description The maximum number of entries in one answer. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -5668,7 +5668,7 @@ export interface operations {
                      */
                     "application/json": {
                         steps: components["schemas"]["JobStep"][];
-                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out on the last page. */
                         nextPageToken?: string;
                     };
                 };
@@ -5693,9 +5693,9 @@ export interface operations {
                 branch?: string;
                 /** @description A status, to get only branches that have it now. */
                 status?: "failed" | "open" | "cancelled" | "succeeded";
-                /** @description The maximum number of things in one answer. */
+                /** @description The maximum number of entries in one answer. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -5751,7 +5751,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description The step that has the branches. It is left out when the job has come to no such step. */
+                        /** @description The step that has the branches. It is left out when the job has not come to such a step. */
                         step?: string;
                         visit?: number;
                         /** @description The number of branches, including those that have not begun. */
@@ -5766,7 +5766,7 @@ export interface operations {
                         cancelledCount: number;
                         /** @description One page of the branches that have begun. */
                         branches: components["schemas"]["JobBranch"][];
-                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out on the last page. */
                         nextPageToken?: string;
                     };
                 };
@@ -6104,9 +6104,9 @@ export interface operations {
     ListJobEvents: {
         parameters: {
             query?: {
-                /** @description The maximum number of things in one answer. */
+                /** @description The maximum number of entries in one answer. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -6157,7 +6157,7 @@ export interface operations {
                      */
                     "application/json": {
                         events: components["schemas"]["JobEvent"][];
-                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out on the last page. */
                         nextPageToken?: string;
                     };
                 };
@@ -6204,7 +6204,7 @@ export interface operations {
                     payload?: unknown;
                     /** @description The only step that the event is for. The step must list the id. */
                     step?: string;
-                    /** @description The path of the branch in which `step` is, as in a job's `steps`. If it is left out, it is the main line. A step of a branch needs it. */
+                    /** @description The path of the branch in which `step` is, as in a job's `steps`. It is required for a step in a branch. If it is left out, it is the main line. */
                     branch?: string;
                     /** @description The only visit of `step` that the event is for, as in a job's `steps`. If it is left out, it is the visit that waits now, otherwise the next one. */
                     visit?: number;
@@ -6239,11 +6239,11 @@ export interface operations {
                         jobId: string;
                         eventId: string;
                         /**
-                         * @description The effect of the event. `matched`: the current step waits for it. `buffered`: it is kept, and a later step may wait for it. `unmatched`: it is kept, but no step of this version lists this id, which is probably a typo. `duplicate`: it is there already and not consumed, and nothing was done again.
+                         * @description The effect of the event. `matched`: the current step waits for it. `buffered`: it is kept, and a later step may wait for it. `unmatched`: it is kept, but no step of this version lists this id, which is probably a typo. `duplicate`: the job has this event already and has not consumed it, so nothing was done.
                          * @enum {string}
                          */
                         outcome: "matched" | "buffered" | "unmatched" | "duplicate";
-                        /** @description Warnings of properties of the payload that reach no step, and where to declare them. */
+                        /** @description Warnings about properties of the payload that reach no step. Each says where to declare the property. */
                         warnings: components["schemas"]["EventRemark"][];
                     };
                 };
@@ -6265,9 +6265,9 @@ export interface operations {
             query?: {
                 /** @description A status, to get only tasks that have it. */
                 status?: "held" | "waiting";
-                /** @description The maximum number of things in one answer. */
+                /** @description The maximum number of entries in one answer. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -6317,7 +6317,7 @@ export interface operations {
                      */
                     "application/json": {
                         tasks: components["schemas"]["QueuedTask"][];
-                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out on the last page. */
                         nextPageToken?: string;
                     };
                 };
@@ -6519,7 +6519,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer is committed, and the job goes on. */
+            /** @description The answer is committed, and the job continues. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6589,7 +6589,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer is committed, and the job goes on. */
+            /** @description The answer is committed, and the job continues. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6644,7 +6644,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer is committed, and the job goes on. */
+            /** @description The answer is committed, and the job continues. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6738,9 +6738,9 @@ export interface operations {
     ListTaskQueues: {
         parameters: {
             query?: {
-                /** @description The maximum number of things in one answer. */
+                /** @description The maximum number of entries in one answer. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -6776,7 +6776,7 @@ export interface operations {
                      */
                     "application/json": {
                         queues: components["schemas"]["TaskQueue"][];
-                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out on the last page. */
                         nextPageToken?: string;
                     };
                 };
@@ -6902,9 +6902,9 @@ export interface operations {
     GetMetrics: {
         parameters: {
             query: {
-                /** @description The metric. `jobs_succeeded`, `jobs_failed` and `jobs_cancelled` count jobs by the time of their end. `job_duration_seconds` goes from submission to success, and `step_duration_seconds` from a step's start to its success. `step_failures` counts steps that failed for good, and `step_retries` counts failed attempts that were tried again. `jobs_running` (including those that wait or sleep) and `jobs_waiting` (those that wait for events) are the numbers of now. */
+                /** @description The metric. `jobs_succeeded`, `jobs_failed` and `jobs_cancelled` count jobs by the time of their end. `job_duration_seconds` is the time from submission to success, and `step_duration_seconds` the time from a step's start to its success. `step_failures` counts steps that failed for good, and `step_retries` counts failed attempts that were tried again. `jobs_running` (including those that wait or sleep) and `jobs_waiting` (those that wait for events) are the present numbers. */
                 metric: "jobs_submitted" | "jobs_succeeded" | "jobs_failed" | "jobs_cancelled" | "step_failures" | "step_retries" | "job_duration_seconds" | "step_duration_seconds" | "jobs_running" | "jobs_waiting";
-                /** @description The aggregation. Counts have `sum`. Durations have the others, and `avg` by default. */
+                /** @description The aggregation. Counts have `sum`. Durations have all other aggregations; the default is `avg`. */
                 aggregation?: "sum" | "avg" | "p50" | "p95" | "p99" | "max";
                 /** @description The length of a bucket, in UTC. */
                 bucket?: "hour" | "day";
@@ -7183,9 +7183,9 @@ export interface operations {
     ListApiTokens: {
         parameters: {
             query?: {
-                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -7235,7 +7235,7 @@ export interface operations {
                      */
                     "application/json": {
                         apiTokens: components["schemas"]["ApiToken"][];
-                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out on the last page. */
                         nextPageToken?: string;
                     };
                 };
@@ -7287,9 +7287,9 @@ export interface operations {
                     boundTo?: {
                         /** @description The token reaches only these workflows, with their versions, tags and jobs. */
                         workflowIds?: string[];
-                        /** @description The token sets and deletes only these tags, submits only by them, and changes only jobs that were submitted by them. This does not restrict what the token reads. */
+                        /** @description The token sets and deletes only these tags, submits jobs only by these tags, and changes only jobs that were submitted by them. This does not restrict what the token reads. */
                         tags?: string[];
-                        /** @description The token can only send this event to this job. There can be no other bound beside this one, and no permission except `job:event:send`. */
+                        /** @description The token can only send this event to this job. This bound cannot be combined with other bounds, or with another permission than `job:event:send`. */
                         jobEvent?: {
                             /**
                              * Format: uuid
@@ -7356,9 +7356,9 @@ export interface operations {
     ListApiAuthTokens: {
         parameters: {
             query?: {
-                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -7408,7 +7408,7 @@ export interface operations {
                      */
                     "application/json": {
                         apiTokens: components["schemas"]["ApiToken"][];
-                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out on the last page. */
                         nextPageToken?: string;
                     };
                 };
@@ -7460,9 +7460,9 @@ export interface operations {
                     boundTo?: {
                         /** @description The token reaches only these workflows, with their versions, tags and jobs. */
                         workflowIds?: string[];
-                        /** @description The token sets and deletes only these tags, submits only by them, and changes only jobs that were submitted by them. This does not restrict what the token reads. */
+                        /** @description The token sets and deletes only these tags, submits jobs only by these tags, and changes only jobs that were submitted by them. This does not restrict what the token reads. */
                         tags?: string[];
-                        /** @description The token can only send this event to this job. There can be no other bound beside this one, and no permission except `job:event:send`. */
+                        /** @description The token can only send this event to this job. This bound cannot be combined with other bounds, or with another permission than `job:event:send`. */
                         jobEvent?: {
                             /**
                              * Format: uuid
@@ -7589,7 +7589,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, the thing must only exist. */
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, it is enough that the thing exists. */
                 "If-Match"?: string;
             };
             path: {
@@ -7627,7 +7627,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, the thing must only exist. */
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, it is enough that the thing exists. */
                 "If-Match"?: string;
             };
             path: {
@@ -7659,9 +7659,9 @@ export interface operations {
                     boundTo?: {
                         /** @description The token reaches only these workflows, with their versions, tags and jobs. */
                         workflowIds?: string[];
-                        /** @description The token sets and deletes only these tags, submits only by them, and changes only jobs that were submitted by them. This does not restrict what the token reads. */
+                        /** @description The token sets and deletes only these tags, submits jobs only by these tags, and changes only jobs that were submitted by them. This does not restrict what the token reads. */
                         tags?: string[];
-                        /** @description The token can only send this event to this job. There can be no other bound beside this one, and no permission except `job:event:send`. */
+                        /** @description The token can only send this event to this job. This bound cannot be combined with other bounds, or with another permission than `job:event:send`. */
                         jobEvent?: {
                             /**
                              * Format: uuid
@@ -7787,7 +7787,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, the thing must only exist. */
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, it is enough that the thing exists. */
                 "If-Match"?: string;
             };
             path: {
@@ -7825,7 +7825,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, the thing must only exist. */
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, it is enough that the thing exists. */
                 "If-Match"?: string;
             };
             path: {
@@ -7857,9 +7857,9 @@ export interface operations {
                     boundTo?: {
                         /** @description The token reaches only these workflows, with their versions, tags and jobs. */
                         workflowIds?: string[];
-                        /** @description The token sets and deletes only these tags, submits only by them, and changes only jobs that were submitted by them. This does not restrict what the token reads. */
+                        /** @description The token sets and deletes only these tags, submits jobs only by these tags, and changes only jobs that were submitted by them. This does not restrict what the token reads. */
                         tags?: string[];
-                        /** @description The token can only send this event to this job. There can be no other bound beside this one, and no permission except `job:event:send`. */
+                        /** @description The token can only send this event to this job. This bound cannot be combined with other bounds, or with another permission than `job:event:send`. */
                         jobEvent?: {
                             /**
                              * Format: uuid
@@ -7938,9 +7938,9 @@ export interface operations {
                 after?: string;
                 /** @description A time, to get only entries from before it. */
                 before?: string;
-                /** @description The maximum number of things in one answer. */
+                /** @description The maximum number of entries in one answer. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -8017,7 +8017,7 @@ export interface operations {
                      */
                     "application/json": {
                         entries: components["schemas"]["AuditEntry"][];
-                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out on the last page. */
                         nextPageToken?: string;
                     };
                 };
@@ -8232,9 +8232,9 @@ export interface operations {
     ListAccountActivity: {
         parameters: {
             query?: {
-                /** @description The maximum number of things in one answer. */
+                /** @description The maximum number of entries in one answer. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -8275,7 +8275,7 @@ export interface operations {
                      */
                     "application/json": {
                         activities: components["schemas"]["AccountActivity"][];
-                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out on the last page. */
                         nextPageToken?: string;
                     };
                 };
@@ -8356,7 +8356,7 @@ export interface operations {
                     newPassword: string;
                     /** @description A code of your authenticator app, or a recovery code. It is needed when the account has a second factor. */
                     code?: string;
-                    /** @description True to keep your user tokens valid. If it is left out, they end, since somebody who knew the password may have made some. */
+                    /** @description True to keep your user tokens valid. If it is left out, they end, because somebody who knew the password may have created some. */
                     keepUserTokens?: boolean;
                 };
             };
@@ -8611,9 +8611,9 @@ export interface operations {
     ListUserTokens: {
         parameters: {
             query?: {
-                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -8647,7 +8647,7 @@ export interface operations {
                      */
                     "application/json": {
                         userTokens: components["schemas"]["UserToken"][];
-                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out on the last page. */
                         nextPageToken?: string;
                     };
                 };
@@ -8960,9 +8960,9 @@ export interface operations {
             query?: {
                 /** @description A role, to get only members who have it. */
                 role?: string;
-                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -9010,7 +9010,7 @@ export interface operations {
                      */
                     "application/json": {
                         members: components["schemas"]["Member"][];
-                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out on the last page. */
                         nextPageToken?: string;
                     };
                 };
@@ -9075,7 +9075,7 @@ export interface operations {
     RemoveMember: {
         parameters: {
             query?: {
-                /** @description True to revoke also the API tokens of this organization that the member made, themselves or by another token of theirs. This needs `apitoken:revoke`, and everything that those tokens may do. */
+                /** @description True to revoke also the API tokens of this organization that the member made, directly or by a token that they made. This needs `apitoken:revoke`, and everything that those tokens may do. */
                 revokeApiTokens?: boolean;
             };
             header?: never;
@@ -9253,9 +9253,9 @@ export interface operations {
     ListRoles: {
         parameters: {
             query?: {
-                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -9295,7 +9295,7 @@ export interface operations {
                      *         {
                      *           "roleId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b01",
                      *           "name": "viewer",
-                     *           "description": "Looks at everything but the audit trail and tokens, and changes nothing.",
+                     *           "description": "Sees everything except the audit trail and tokens, and changes nothing.",
                      *           "permissions": [
                      *             "organization:read",
                      *             "workflow:read",
@@ -9314,7 +9314,7 @@ export interface operations {
                      */
                     "application/json": {
                         roles: components["schemas"]["Role"][];
-                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out on the last page. */
                         nextPageToken?: string;
                     };
                 };
@@ -9461,7 +9461,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, the thing must only exist. */
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, it is enough that the thing exists. */
                 "If-Match"?: string;
             };
             path: {
@@ -9500,7 +9500,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, the thing must only exist. */
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, it is enough that the thing exists. */
                 "If-Match"?: string;
             };
             path: {
@@ -9573,9 +9573,9 @@ export interface operations {
     ListInvitations: {
         parameters: {
             query?: {
-                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -9619,7 +9619,7 @@ export interface operations {
                      */
                     "application/json": {
                         invitations: components["schemas"]["Invitation"][];
-                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out on the last page. */
                         nextPageToken?: string;
                     };
                 };
@@ -9657,7 +9657,7 @@ export interface operations {
                     /** @description The roles, which can be built-in ones or the organization's own. You must hold everything that they permit. */
                     roles?: string[];
                     /**
-                     * @description The role, which can stand in the place of `roles` when there is only one.
+                     * @description The role of the new member. Use this field instead of `roles` when there is only one.
                      * @example release-manager
                      */
                     role?: string;
@@ -9866,9 +9866,9 @@ export interface operations {
     ListSignInProviders: {
         parameters: {
             query?: {
-                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -9936,9 +9936,9 @@ export interface operations {
     ListOAuthClients: {
         parameters: {
             query?: {
-                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -9981,7 +9981,7 @@ export interface operations {
                      */
                     "application/json": {
                         oauthClients: components["schemas"]["OAuthClient"][];
-                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out on the last page. */
                         nextPageToken?: string;
                     };
                 };
@@ -10157,9 +10157,9 @@ export interface operations {
     ListSessions: {
         parameters: {
             query?: {
-                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -10196,7 +10196,7 @@ export interface operations {
                      */
                     "application/json": {
                         sessions: components["schemas"]["Session"][];
-                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out on the last page. */
                         nextPageToken?: string;
                     };
                 };
@@ -10418,7 +10418,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The node takes requests. */
+            /** @description The node can serve requests. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10471,7 +10471,7 @@ export interface operations {
                     "application/json": Record<string, never>;
                 };
             };
-            /** @description You have the document already, since its ETag is the one in `If-None-Match`. */
+            /** @description You have the document already: its ETag is the one in `If-None-Match`. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

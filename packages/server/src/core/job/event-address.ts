@@ -18,8 +18,7 @@ export type EventAddress =
 export function addressOf(plan: Plan, state: PendingState | RunningState, fact: EventReceived): EventAddress {
   const { eventId, step, branch, visit } = fact;
   if (step === undefined) {
-    if (visit !== undefined)
-      return wrong("/visit", "needs the name of its step; add `step`, or leave `visit` out");
+    if (visit !== undefined) return wrong("/visit", "needs the name of its step; add `step`, or leave `visit` out");
     if (branch !== undefined)
       return wrong("/branch", "needs the name of a step in the branch; add `step`, or leave `branch` out");
     return { type: "any" };

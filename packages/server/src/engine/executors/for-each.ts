@@ -61,7 +61,8 @@ export const forEach: Executor = {
 
 function checkConfig({ maxFailures, onItemFailure }: JsonObject): Problem[] {
   if (maxFailures === undefined || onItemFailure === "collect") return [];
-  const detail = 'has an effect only when failures are collected; set `onItemFailure` to "collect", or leave `maxFailures` out';
+  const detail =
+    'has an effect only when failures are collected; set `onItemFailure` to "collect", or leave `maxFailures` out';
   return [{ pointer: "/maxFailures", detail }];
 }
 

@@ -34,8 +34,7 @@ export class Metrics implements RequestMetrics {
   });
   readonly #limited = new Counter({
     name: "stepwell_rate_limited_total",
-    help:
-      "Requests that a rate limit refused, by scope (organization, token, user) and policy (requests, submits), and those refused before authentication after too many refusals.",
+    help: "Requests that a rate limit refused, by scope (organization, token, user) and policy (requests, submits), and those refused before authentication after too many refusals.",
     labelNames: ["scope", "policy"],
     registers: [this.registry],
   });

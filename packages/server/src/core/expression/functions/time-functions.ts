@@ -44,11 +44,8 @@ export const timeFunctions: readonly ExpressionFunction[] = [
     summary: "A span of time, written in hours, minutes, seconds and milliseconds: `1h30m`, `3.5s`, `-250ms`.",
     example: ['timestamp("2026-01-31T12:00:00Z") + duration("1h30m")', "2026-01-31T13:30:00.000Z"],
   }),
-  part(
-    "getFullYear",
-    "The year. This and all other parts of a time are in UTC.",
-    2026,
-    (time) => time.getUTCFullYear(),
+  part("getFullYear", "The year. This and all other parts of a time are in UTC.", 2026, (time) =>
+    time.getUTCFullYear(),
   ),
   part("getMonth", "The month, from 0 for January, as in CEL.", 0, (time) => time.getUTCMonth()),
   part("getDate", "The day of the month, from 1.", 31, (time) => time.getUTCDate()),
