@@ -36,7 +36,7 @@ describe("a list in `onFailure` is rejected if it", () => {
         { on: ["Z", "Y"], then: "c" },
       ],
       "/1/on/1",
-      "entry 0 takes `Y` already",
+      "entry 0 already handles `Y`",
     ],
     ["has too many entries", Array.from({ length: 101 }, (_, index) => ({ on: [`E${index}`], then: "b" })), "", "101"],
   ])("%s", (_, onFailure, pointer, words) => {
