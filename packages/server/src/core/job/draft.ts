@@ -1,11 +1,10 @@
 import { branchField, isInside, levelOf, mainBranch, parentOf, withAround } from "../branch-path.ts";
-import { Budget } from "../expression/expression.ts";
 import type { JsonObject, JsonValue } from "../json/json.ts";
-import { sizeOfJson } from "../json/json-size.ts";
 import { type ForkPlanStep, isFork, isWait, type Plan, type PlanStep, type WaitPlanStep } from "../plan/plan.ts";
 import type { Timestamp } from "../time.ts";
 import { type BranchResults, type NumberedResult, noResults } from "./branch-result.ts";
 import { outcomeOf } from "./child-job.ts";
+import { CommitWork } from "./commit-work.ts";
 import { keepIndex, takeIndex } from "./cursor-index.ts";
 import { type EventPayload, type EventPayloads, noPayloads } from "./events/event-payloads.ts";
 import type { CallEffect, Change, ChildNotice, EventChange, Verdict } from "./fact.ts";
@@ -39,29 +38,6 @@ export interface JobLimits {
 }
 
 /**
- * The number of steps after which a commit ends, so that other jobs get their turn. A chain of thousands of no-ops, for example, continues in the
- * next commit.
- */
-const maxStepsPerCommit = 200;
-
-/**
- * The bound on the values that one change writes into the history, in characters and members. It leaves room for the largest input and the largest
- * output of a step. Without it, a chain of steps over an input of 1 MiB would write hundreds of megabytes at once, which takes too long on any store.
- */
-const maxStoredSize = 2_000_000;
-
-/**
- * The work of expressions, in units, after which a commit ends, so that other jobs get their turn. It takes about 10 ms. A single step may take
- * several times as much.
- */
-const maxExpressionWork = 250_000;
-
-const workPerSlot = 10;
-
-/** A byte takes the same time everywhere, also in an escaped character, which may have six bytes. */
-const measuredBytesPerUnit = 16;
-
-/**
  * From this number of interruptions on, a call runs apart from other suspects. A dying node interrupts all its calls, and any of them may be the
  * cause.
  */
@@ -79,8 +55,8 @@ export class JobDraft {
   branch: string = mainBranch;
   carried: Carried;
   leaseEpoch: number;
-  /** The number of steps that this change has entered, in all branches. */
-  enteredCount = 0;
+  /** The work of this change, in all branches. */
+  readonly work = new CommitWork();
   /** The branches whose forks may have room for one more branch. The latest is the last one. */
   readonly forksWithRoom: string[] = [];
   /** The payloads of those kept events that a wait may read now. */
@@ -102,9 +78,6 @@ export class JobDraft {
   readonly #keptResults: NumberedResult[] = [];
   #lastOutput: JsonValue | undefined;
   #startedWith: JsonValue | undefined;
-  #storedSize = 0;
-  readonly #budgets: Budget[] = [];
-  #measuredWork = 0;
   /** The cursors, in the order in which the branches began. */
   readonly #cursors: Map<string, AnyCursor>;
   /** The state in which the change leaves the job; undefined while the job runs or is unchanged. */
@@ -383,36 +356,6 @@ export class JobDraft {
     return this.#stored(items);
   }
 
-  /**
-   * Whether this change has reached the size of one commit: by the number of steps that it entered, by the values that it writes, or by the work of
-   * its expressions.
-   */
-  get hasDoneEnough(): boolean {
-    return (
-      this.enteredCount >= maxStepsPerCommit ||
-      this.#storedSize > maxStoredSize ||
-      this.#budgets.reduce((sum, { work }) => sum + work, this.#measuredWork) > maxExpressionWork
-    );
-  }
-
-  /**
-   * Makes a budget for one template or one choice. Searching the values that the branch remembers takes time, so some of the budget is spent at once.
-   */
-  newBudget(): Budget {
-    const budget = new Budget();
-    budget.spend(Math.min(Object.keys(this.carried.slots ?? {}).length * workPerSlot, maxExpressionWork));
-    this.#budgets.push(budget);
-    return budget;
-  }
-
-  /**
-   * Counts the work of measuring a template's value, which the template's budget does not count. A value that is too large and is not written counts
-   * too.
-   */
-  measured(bytes: number): void {
-    this.#measuredWork += Math.ceil(bytes / measuredBytesPerUnit);
-  }
-
   #state(): JobState {
     if (this.#end !== undefined) return this.#end;
     if (!this.#isMoved) return { ...this.job.state, progress: this.progress } as JobState;
@@ -434,7 +377,7 @@ export class JobDraft {
   }
 
   #stored(value: JsonValue): StoredValue {
-    this.#storedSize += sizeOfJson(value, maxStoredSize);
+    this.work.store(value);
     return { value };
   }
 

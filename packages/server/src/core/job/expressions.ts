@@ -21,7 +21,7 @@ export function render(
   scope: Scope,
   { step, what }: Place,
 ): { readonly value: JsonValue } | { readonly error: StepError } {
-  const budget = draft.newBudget();
+  const budget = draft.work.newBudget(draft.carried);
   const outcome = renderTemplate(template, scope, budget);
   if ("failure" in outcome) {
     const { pointer, message } = outcome.failure;
@@ -32,7 +32,7 @@ export function render(
   // Each character and each member takes at least one byte. So a value that is much too large is never converted to text.
   const text = budget.size > maxOutputBytes ? undefined : JSON.stringify(outcome.value);
   const bytes = text === undefined ? budget.size : Buffer.byteLength(text);
-  draft.measured(bytes);
+  draft.work.measure(bytes);
   if (text === undefined || bytes > maxOutputBytes) {
     const message = `The value of ${what} of ${step} has more than ${maxOutputBytes} bytes, which is the maximum of a step's values. Make it smaller.`;
     return { error: { code: "OutputTooLarge", message } };

@@ -189,13 +189,13 @@ function resumeBranch(draft: JobDraft, cursor: AnyCursor): void {
  */
 function isForLater(draft: JobDraft, branch: string): boolean {
   if (branch === mainBranch) return false;
-  return draft.hasDoneEnough || !draft.isRead(branch) || draft.standOf(parentOf(branch))?.phase !== "forked";
+  return draft.work.isEnough || !draft.isRead(branch) || draft.standOf(parentOf(branch))?.phase !== "forked";
 }
 
 function reenter(draft: JobDraft, point: ResumePoint): Next | undefined {
   if (point.phase === "next") return { name: point.name, previousOutput: point.previousOutput };
   if (point.phase === "forked") return goOn(draft, resumeFork(draft, point));
-  draft.enteredCount += 1;
+  draft.work.enterStep();
   const position = { name: point.name, visit: point.visit, attempt: point.attempt + 1 };
   draft.record({ type: "step.attemptStarted", step: position.name, visit: position.visit, attempt: position.attempt });
   const step = draft.step(point.name);

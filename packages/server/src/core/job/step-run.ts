@@ -47,7 +47,7 @@ export function runFrom(draft: JobDraft, first: Next | undefined): void {
   while (next !== undefined || draft.forksWithRoom.length > 0) {
     if (next === undefined) {
       if (draft.isOver) return;
-      const name = draft.hasDoneEnough ? undefined : beginNextBranch(draft);
+      const name = draft.work.isEnough ? undefined : beginNextBranch(draft);
       if (name === undefined) {
         leaveRoomForLater(draft);
         return;
@@ -55,12 +55,12 @@ export function runFrom(draft: JobDraft, first: Next | undefined): void {
       next = { name, previousOutput: undefined };
       continue;
     }
-    if (draft.hasDoneEnough || lacksPayloads(draft, next.name)) {
+    if (draft.work.isEnough || lacksPayloads(draft, next.name)) {
       draft.moveTo({ ...nextPoint(next), wakeAt: draft.at });
       next = undefined;
       continue;
     }
-    draft.enteredCount += 1;
+    draft.work.enterStep();
     next = enterStep(draft, next);
   }
 }
@@ -214,7 +214,12 @@ export function completeStep(
   const problems = checkValue(schema, output.value);
   if (problems.length > 0) return failStep(draft, position, input, mismatch("OutputMismatch", step.name, problems));
   const way = isChoice(step.next)
-    ? choose(step.next, scopeOf(draft, { ...made, output: output.value }), draft.newBudget(), step.name)
+    ? choose(
+        step.next,
+        scopeOf(draft, { ...made, output: output.value }),
+        draft.work.newBudget(draft.carried),
+        step.name,
+      )
     : { target: step.next };
   if ("error" in way) return failStep(draft, position, input, way.error);
   draft.record({

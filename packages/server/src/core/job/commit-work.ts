@@ -1,0 +1,72 @@
+import { Budget } from "../expression/expression.ts";
+import type { JsonValue } from "../json/json.ts";
+import { sizeOfJson } from "../json/json-size.ts";
+import type { Carried } from "./job-state.ts";
+
+/**
+ * The number of steps after which a commit ends, so that other jobs get their turn. A chain of thousands of no-ops, for example, continues in the
+ * next commit.
+ */
+const maxStepsPerCommit = 200;
+
+/**
+ * The bound on the values that one change writes into the history, in characters and members. It leaves room for the largest input and the largest
+ * output of a step. Without it, a chain of steps over an input of 1 MiB would write hundreds of megabytes at once, which takes too long on any store.
+ */
+const maxStoredSize = 2_000_000;
+
+/**
+ * The work of expressions, in units, after which a commit ends, so that other jobs get their turn. It takes about 10 ms. A single step may take
+ * several times as much.
+ */
+const maxExpressionWork = 250_000;
+
+const workPerSlot = 10;
+
+/** A byte takes the same time everywhere, also in an escaped character, which may have six bytes. */
+const measuredBytesPerUnit = 16;
+
+/** The work that one change of a job does. After a certain amount of it the commit ends, and the job continues in the next one. */
+export class CommitWork {
+  #enteredCount = 0;
+  #storedSize = 0;
+  readonly #budgets: Budget[] = [];
+  #measuredWork = 0;
+
+  /** Whether the change has reached the size of one commit: by its steps, by the values that it writes, or by the work of its expressions. */
+  get isEnough(): boolean {
+    return (
+      this.#enteredCount >= maxStepsPerCommit ||
+      this.#storedSize > maxStoredSize ||
+      this.#budgets.reduce((sum, { work }) => sum + work, this.#measuredWork) > maxExpressionWork
+    );
+  }
+
+  /** Counts a step that the change enters, in any branch. */
+  enterStep(): void {
+    this.#enteredCount += 1;
+  }
+
+  /**
+   * Makes a budget for one template or one choice. Searching the values that the branch remembers takes time, so some of the budget is spent at once.
+   */
+  newBudget({ slots = {} }: Carried): Budget {
+    const budget = new Budget();
+    budget.spend(Math.min(Object.keys(slots).length * workPerSlot, maxExpressionWork));
+    this.#budgets.push(budget);
+    return budget;
+  }
+
+  /**
+   * Counts the work of measuring a template's value, which the template's budget does not count. A value that is too large and is not written counts
+   * too.
+   */
+  measure(bytes: number): void {
+    this.#measuredWork += Math.ceil(bytes / measuredBytesPerUnit);
+  }
+
+  /** Counts a value that the change writes into the history. */
+  store(value: JsonValue): void {
+    this.#storedSize += sizeOfJson(value, maxStoredSize);
+  }
+}
