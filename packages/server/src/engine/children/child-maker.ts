@@ -7,7 +7,7 @@ import type { JsonObject, JsonValue } from "../../core/json/json.ts";
 import { bytesOfJson } from "../../core/json/json-size.ts";
 import { JsonText } from "../../core/json/json-text.ts";
 import { type Problem, quoted } from "../../core/problem.ts";
-import { ServiceError, type ServiceErrorCode } from "../../core/service-error.ts";
+import { ServiceError } from "../../core/service-error.ts";
 import type { Database } from "../../store/home/database.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
 import type { VersionChoice } from "../../store/workflows/versions.ts";
@@ -57,7 +57,12 @@ export class ChildMaker {
         return failed("permanent", { code: "TooManyChildren", message: error.message });
       }
       if (!(error instanceof ServiceError)) throw error;
-      return failed(kindOf(error.code), { code: "ChildNotStarted", message: rejectionOf(child, error) });
+      if (error.code === "RateLimitError" || error.code === "UnavailableError") return postponed(child, error);
+      // An input that does not fit the schema will never fit. A missing tag may be set before the retry.
+      return failed(error.code === "ValidationError" ? "permanent" : "ordinary", {
+        code: "ChildNotStarted",
+        message: rejectionOf(child, error),
+      });
     }
   }
 
@@ -134,10 +139,10 @@ function parentStepOf({ jobId, parent }: OwedCall["job"], { branch, step, visit 
   return { jobId, rootJobId: parent?.rootJobId ?? jobId, depth: (parent?.depth ?? 0) + 1, ...place };
 }
 
-/** Says whether a retry may help. An input that does not fit the schema will never fit. A missing tag may be set before the retry. */
-function kindOf(code: ServiceErrorCode): "permanent" | "ordinary" | "transient" {
-  if (code === "ValidationError") return "permanent";
-  return code === "RateLimitError" || code === "UnavailableError" ? "transient" : "ordinary";
+/** This node has no room for the child now, or cannot read its version. That is not the fault of the job, so it costs the step no attempt. */
+function postponed(child: NewChild, error: ServiceError): CallResult {
+  const failure = failed("postponed", { code: "ChildNotStarted", message: rejectionOf(child, error) });
+  return { ...failure, retryAfterMs: (error.retryAfterSeconds ?? 1) * 1_000 };
 }
 
 function rejectionOf({ workflow, version }: NewChild, { code, message, problems }: ServiceError): string {

@@ -253,10 +253,13 @@ class Group {
     else this.#options.onDefect(error, command);
     const parked = isOfJob ? parking.findTrial(command.jobId) : undefined;
     if (parked !== undefined && error instanceof StatementGivenUpError && isOutcome(command)) {
-      // The outcome of a call must not be lost because of a temporary shortage.
-      const { held: _, ...again } = waiting;
-      setTimeout(() => this.add(again), parked.retryInMs).unref();
-      return;
+      // The outcome of a call must not be lost because of a temporary shortage. A worker sends its outcome again after its deadline.
+      const pauseMs = Math.max(parked.retryInMs, retryStoreMs);
+      if (sender === "engine" || performance.now() + pauseMs < waiting.deadline) {
+        const { held: _, ...again } = waiting;
+        setTimeout(() => this.add(again), pauseMs).unref();
+        return;
+      }
     }
     reject(parked === undefined ? error : jobParked(parked, error));
   }
@@ -276,7 +279,12 @@ class Group {
         if (waiting.length > 0) this.#answer(await this.#attempt(waiting));
         return;
       } catch (error) {
-        if (error instanceof TransactionAbortedError) continue;
+        if (error instanceof TransactionAbortedError) {
+          waiting = this.#dismissLate(waiting, error);
+          // Two transactions that abort each other must not begin again at the same moment.
+          await delay(Math.random() * abortedPauseMs);
+          continue;
+        }
         if (error instanceof StatementGivenUpError && unsure === undefined) throw error;
         if (error instanceof FateUnknownError) unsure = error.attempt;
         else if (!(error instanceof StoreUnavailableError)) throw error;
@@ -417,4 +425,6 @@ function asError(error: unknown): Error {
 
 /** The pause before the store is tried again. */
 const retryStoreMs = 200;
+/** The longest pause after the database aborted a transaction. */
+const abortedPauseMs = 10;
 const watchdogMs = 250;

@@ -16,6 +16,7 @@ import type { NodeEngine } from "../../../src/engine/node-engine.ts";
 import { type ParkedThing, Parking, UnreadableVersionError } from "../../../src/engine/plans/parking.ts";
 import { Plans } from "../../../src/engine/plans/plans.ts";
 import { type Database, StatementGivenUpError } from "../../../src/store/home/database.ts";
+import { childJob, textOf } from "../../core/job/jobs.ts";
 import { insertDueJobs } from "../../store/jobs/due-rows.ts";
 import { failRow } from "../../store/jobs/failing-row.ts";
 import { cancelled, eventReceived, happening, keyed, submission } from "../commands.ts";
@@ -197,6 +198,8 @@ onEveryStore((home) => {
     ["a statement that takes too long", "57014"],
     ["a disk without room", "53100"],
     ["too little memory", "53200"],
+    ["an error of the disk", "58030"],
+    ["a damaged page", "XX001"],
   ])("%s on one job's row fails only that job's command, in few rounds", async (_name, sqlState) => {
     const { commit, commits, parking } = groupCommit();
     const waiting = await workflowOf(waitingDefinition);
@@ -282,6 +285,32 @@ onEveryStore((home) => {
     await mend();
 
     expect(await reported).toMatchObject({ type: "done", answer: { status: "SUCCEEDED" } });
+  });
+
+  test("the outcome that a worker reports for a failing row is tried a few times, and refused at its deadline", async () => {
+    const { database } = service.running;
+    let attempts = 0;
+    const counted: Database = {
+      ...database,
+      groupOf: (organizationId) => database.groupOf(organizationId),
+      async transaction(work, options) {
+        attempts += 1;
+        return await database.transaction(work, options);
+      },
+    };
+    const { commit, parking } = groupCommit(counted, { commitTimeoutMs: 1_000 });
+    const job = await jobOf(await workflowOf(callingDefinition("held")));
+    const mend = await failRow(database, job, "53100");
+    const succeeded = { type: "step.succeeded", branch: "", step: "call", visit: 1, epoch: 1, output: {} } as const;
+    parking.parkJob(job, new Error("An earlier fact has failed."));
+    await expect.poll(() => parking.findJob(job.jobId)).toBeUndefined();
+
+    const outcome = commit.commit(happening(job, succeeded));
+
+    await expect(outcome).rejects.toMatchObject({ code: "UnavailableError" });
+    await mend();
+    expect(attempts).toBeLessThan(10);
+    expect(await commit.commit(happening(job, succeeded))).toMatchObject({ type: "done" });
   });
 
   test("callers are answered at their deadline, also while another part of their batch is tried again", async () => {
@@ -378,6 +407,25 @@ onOneStore((home) => {
       .poll(async () => (await engine.readJob({ ...own, jobId }))?.job.state.status, { timeout: 20_000 })
       .toBe("SUCCEEDED");
     expect(engine.gauges()).toMatchObject({ parkedVersions: 0, parkedJobs: 0 });
+  });
+
+  test("a child whose version the node cannot read costs its parent no attempt, and starts once the node can read it", async () => {
+    const { engine } = service.running;
+    const { api, organizationId } = await service.newOrganization();
+    const child = await deploy(api, straightDefinition, "child");
+    const parent = await deploy(api, textOf([childJob("begin", "child", null)]), "parent");
+    const { definition } = await readDefinition(child);
+    await writeDefinition(child, laterDefinition);
+
+    const submitted = await api.call<{ jobId: string }>("SubmitJob", {
+      body: { workflowId: parent.workflowId, inputJson: {} },
+    });
+    const { jobId } = submitted.body;
+    const stand = async () => (await engine.readJob({ organizationId, jobId }))?.job.state;
+    await expect.poll(stand).toMatchObject({ cursors: [{ stand: { phase: "retrying", failedAttempts: 0 } }] });
+
+    await writeDefinition(child, definition);
+    await expect.poll(stand, { timeout: 20_000 }).toMatchObject({ status: "SUCCEEDED" });
   });
 
   async function readDefinition({ versionId }: { readonly versionId: string }): Promise<{ definition: string }> {
