@@ -111,7 +111,7 @@ export class NodeEngine implements Engine {
     this.#watch = new JobWatch(database.requests, this.#places);
     const recentValues = new RecentValues();
     this.#desk = new TaskDesk({
-      database,
+      database: database.requests,
       recent: this.#recent,
       recentValues,
       places: this.#places,
@@ -312,7 +312,10 @@ export class NodeEngine implements Engine {
   }
 
   holdTask(call: CallKey, progress: JsonValue): Promise<Timestamp | undefined> {
-    return holdTask(this.#database, call, progress);
+    // A worker's request must not take a connection from commits, and must not wait long for a row that somebody else has locked.
+    return this.#database.requests.transaction((transaction) => holdTask(transaction, call, progress), {
+      lockTimeoutMs: heartbeatLockTimeoutMs,
+    });
   }
 
   hasBegunCall(call: BranchKey): boolean | undefined {
@@ -398,3 +401,5 @@ export class NodeEngine implements Engine {
 const watchPollMs = 100;
 /** The precision with which the last poll of a worker is recorded. */
 const seenWorkersMs = 5_000;
+/** A commit locks the row of a task for a few milliseconds. */
+const heartbeatLockTimeoutMs = 1_000;

@@ -4,9 +4,11 @@ import { deploy, type JobBody, submitAndWait } from "@stepwell/testing/flow.ts";
 import { callingDefinition, FunctionServer } from "@stepwell/testing/functions/function-server.ts";
 import { onServer } from "@stepwell/testing/postgres/postgres-server.ts";
 import type { TestOrganization } from "@stepwell/testing/service.ts";
+import { timeLimit } from "@stepwell/testing/time-limit.ts";
 import pg from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { BegunCalls } from "../../src/engine/calls/begun-calls.ts";
+import { PlainWorker, taskDefinition } from "../http/tasks/tasks.ts";
 import { byWayOf, useCluster } from "./node/cluster.ts";
 
 const functions = await FunctionServer.start();
@@ -102,6 +104,26 @@ test("a timer of a job whose row is held delays no other timer, and ends its wai
 
   await letGo();
   await expect.poll(() => statusOf(held.jobId), { timeout: 20_000 }).toBe("FAILED");
+});
+
+test("heartbeats of tasks whose rows are held are refused soon, and delay no other job", async () => {
+  const { workflowId } = await deploy(own.api, taskDefinition());
+  const worker = new PlainWorker(own.api);
+  const tasks = [];
+  for (let count = 0; count < 10; count += 1) {
+    await own.api.call("SubmitJob", { body: { workflowId, inputJson: {} } });
+    tasks.push(await worker.next());
+  }
+  const letGo = await hold(["SELECT FROM job_call WHERE queue = 'q' FOR UPDATE", []]);
+
+  const begun = performance.now();
+  const late = tasks.map((task) => answerOf(worker.heartbeat(task)));
+  await neighbourGoesOn();
+  for (const answer of await Promise.all(late)) expect(answer).toContain("503");
+  expect(performance.now() - begun).toBeLessThan(timeLimit(10_000));
+
+  await letGo();
+  for (const task of tasks) await worker.complete(task, {});
 });
 
 test("an idempotency key that another transaction claims delays no other command", async () => {
