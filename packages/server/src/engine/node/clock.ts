@@ -19,9 +19,12 @@ export class DatabaseClock {
     return Math.round(this.#offset + this.#monotonicMs());
   }
 
-  /** `databaseNow` was read between the two given readings of the monotonic timer. */
+  /**
+   * Sets the clock by the database's. `databaseNow` was read between the two given readings of the monotonic timer, and nobody knows when in between.
+   * So the clock moves only as far as it must: it stays as it is when it fits some moment of a round trip that took long.
+   */
   adjust(databaseNow: Timestamp, before: number, after: number): void {
-    this.#offset = databaseNow - (before + after) / 2;
+    this.#offset = Math.min(Math.max(this.#offset, databaseNow - after), databaseNow - before);
   }
 
   moment(): Moment {

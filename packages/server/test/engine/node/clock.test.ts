@@ -60,14 +60,22 @@ test("each heartbeat sets the clock by the database's clock, forward or back", (
   expect(clock.now()).toBe(databaseNow + 1_400);
 });
 
-test("the database's time counts as read in the middle of the round trip", () => {
-  const clock = new DatabaseClock(() => monotonicMs);
+test.each([
+  [
+    "an answer that took long leaves the clock alone if the database's time fits some moment of the round trip",
+    1_200,
+    3_000,
+  ],
+  ["the clock goes forward to the earliest time that fits the round trip", 3_500, 3_500],
+  ["the clock goes back to the latest time that fits the round trip", -700, 2_300],
+])("%s", (_, readAt, expected) => {
+  const clock = clockSetBy(databaseNow);
   const before = monotonicMs;
-  pass(400);
+  pass(3_000);
 
-  clock.adjust(databaseNow, before, monotonicMs);
+  clock.adjust(databaseNow + readAt, before, monotonicMs);
 
-  expect(clock.now()).toBe(databaseNow + 200);
+  expect(clock.now()).toBe(databaseNow + expected);
 });
 
 test("times are whole milliseconds", () => {
