@@ -192,7 +192,7 @@ function begin(
     // A Citus must see the values to choose the shard. It refuses a generic plan (0A000).
     ...(isKeyed && !isSharded ? ["SET LOCAL plan_cache_mode = force_generic_plan"] : []),
   ];
-  const begun = asked(client.query(["BEGIN", ...all].join("; ")));
+  const begun = asked(client.query(["BEGIN ISOLATION LEVEL READ COMMITTED", ...all].join("; ")));
   begun.catch(() => {});
   return {
     async query(statement, values) {
@@ -256,14 +256,17 @@ function meaningOf(error: unknown, fate: "nothing-written" | "unknown"): unknown
   return connectionTrouble.test(state) ? new StoreUnavailableError(fate, error) : error;
 }
 
-/** A cancelled statement, mostly because of its time limit (57014), or a lack of memory or of another resource of the server (53). */
-const givenUp = /^(57014|53)/;
+/**
+ * A statement that the server gave up: it was cancelled, mostly because of its time limit (57014); the server lacked memory or another resource (53);
+ * or a file or a page of a table could not be read (58, XX001), which may concern a single row, while the server answers all others.
+ */
+const givenUp = /^(57014|53|58|XX001)/;
 
 /**
  * Class 08: connection exception; 57P: administrator or crash shutdown; 25006: read-only after a failover; 25P03 and 25P04: a session that the server
- * ended because it was idle; 28 and 3D: a server that accepts nobody, as some do during a switchover; 58: an I/O error.
+ * ended because it was idle; 28 and 3D: a server that accepts nobody, as some do during a switchover.
  */
-const connectionTrouble = /^(08|57P|25006|25P0[34]|28|3D|58|XX001)/;
+const connectionTrouble = /^(08|57P|25006|25P0[34]|28|3D)/;
 
 /**
  * Turns the driver's errors without a SQLSTATE into `StoreUnavailableError`. Such errors do not come from the database. They mean a lost socket, a

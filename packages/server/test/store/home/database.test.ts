@@ -1,5 +1,8 @@
-import { expect, test } from "vitest";
-import { sqlState } from "../../../src/store/home/database.ts";
+import { postgresHome } from "@stepwell/testing/stores.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { readConfig } from "../../../src/config.ts";
+import { openStore } from "../../../src/open-store.ts";
+import { sqlState, statement } from "../../../src/store/home/database.ts";
 
 const coded = (code: unknown) => Object.assign(new Error("x"), { code });
 
@@ -12,4 +15,30 @@ test.each(["EPIPE", "EPERM", "ECONNRESET", "ETIMEDOUT", 23_505, undefined])(
   (code) => {
     expect(sqlState(coded(code))).toBeUndefined();
   },
+);
+
+test("transactions run at READ COMMITTED, also in a database whose default is another isolation level", async () => {
+  const store = await postgresHome.prepare();
+  onTestFinished(() => store.remove());
+  const config = readConfig(store.environment);
+  const setter = await openStore(config);
+  await setter.query(setDefault, []);
+  await setter.close();
+
+  const database = await openStore(config);
+  onTestFinished(() => database.close());
+  const levels = await database.transaction((transaction) => transaction.query(isolationLevel, []), { isKeyed: true });
+
+  expect(levels).toEqual([{ outside: "serializable", inside: "read committed" }]);
+});
+
+const setDefault = statement(
+  "test_set_default_isolation",
+  "global",
+  "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = serializable', current_database()); END $$",
+);
+const isolationLevel = statement<{ outside: string; inside: string }>(
+  "test_isolation_level",
+  "global",
+  `SELECT current_setting('default_transaction_isolation') AS outside, current_setting('transaction_isolation') AS inside`,
 );
