@@ -1,6 +1,7 @@
 import type { Config } from "../../config.ts";
 import { parseDefinition } from "../../core/definition/definition.ts";
 import { type PlacedProblem, placeProblems } from "../../core/definition/placed-problem.ts";
+import { compilePlan } from "../../core/plan/plan.ts";
 import { quoted } from "../../core/problem.ts";
 import { executorCatalog } from "../executors/catalog.ts";
 import { definitionLimits } from "./definition-limits.ts";
@@ -27,6 +28,8 @@ export function definitionCheck(config: Config): (toCheck: DefinitionToCheck) =>
     const parsed = parseDefinition(text, executors, limits);
     if ("problems" in parsed) return { problems: parsed.problems, warnings: parsed.warnings };
     const { definition, warnings } = parsed;
+    // Throws if a valid definition cannot be compiled, which would be a defect. Nodes would park the jobs of such a version, so it is not registered.
+    compilePlan(definition);
     if (nameOfWorkflow === undefined || definition.workflowName === nameOfWorkflow) return { problems: [], warnings };
     const detail = `is not the name of the workflow, which is ${quoted(nameOfWorkflow)}; pages and messages show the workflow's name, and \`stepwell deploy\` would register the definition in another workflow`;
     return { problems: [], warnings: [...placeProblems(text, [{ pointer: "/workflowName", detail }]), ...warnings] };
