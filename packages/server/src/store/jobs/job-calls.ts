@@ -313,7 +313,7 @@ const findCallRowsOfNode = statement<FoundCall>(
    ORDER BY job_id, branch
    LIMIT $7`,
   "once",
-  { order: ["jobId"] },
+  { order: ["jobId"], restMs: 5_000 },
 );
 
 export interface TakenCall extends CallKey {

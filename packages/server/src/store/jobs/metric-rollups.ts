@@ -61,7 +61,7 @@ const findChangedOrganizationRows = statement<{ organizationId: string }>(
    ORDER BY organization_id
    LIMIT $2`,
   "once",
-  { order: ["organizationId"] },
+  { order: ["organizationId"], restMs: 5_000 },
 );
 
 /** Takes changes out of the table for this transaction alone. Another node that folds at the same time takes other changes. */

@@ -49,7 +49,7 @@ const findTimedOutJobRows = statement<JobKey>(
    ORDER BY timeout_at
    LIMIT $4`,
   "once",
-  { restMs: 2_000 },
+  { restMs: 5_000 },
 );
 
 export interface DueVersion extends VersionKey {
