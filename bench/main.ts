@@ -58,21 +58,7 @@ const startupSize = { jobs: 1_000, concurrency: 16 };
 
 async function main(args: readonly string[]): Promise<number> {
   try {
-    const names = [
-      ...Object.keys(loadBenches),
-      "delays",
-      "tasks",
-      "for-each",
-      "children",
-      "sign-in",
-      "metrics",
-      "cost",
-      "plans",
-      "idle",
-      "startup",
-      "definitions",
-    ];
-    return await run(parseBenchOptions(args, names));
+    return await run(parseBenchOptions(args));
   } catch (error) {
     if (error instanceof UsageError) {
       progress(`${error.message}\n\n${usage}`);

@@ -28,6 +28,7 @@ const otherChecks = [
   ["dashboard test types", "node_modules/typescript/bin/tsc", "--noEmit", "-p", "packages/dashboard/test"],
   ["client types", "scripts/generate-client.ts", "--check"],
   ["settings page", "scripts/configuration-doc.ts", "--check"],
+  ["reference of the command line", "scripts/cli-reference.ts", "--check"],
   ["packages", "scripts/packages.ts"],
   ["browser", "scripts/chromium.ts"],
   ["unused code", "node_modules/knip/bin/knip.js"],

@@ -1,0 +1,65 @@
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { expect, test } from "vitest";
+import { parseBenchOptions } from "../bench/options.ts";
+import { parseChaosOptions } from "./options.ts";
+
+// Reads each command of npm and of the tests that a document shows, with the parsers of the programs that it starts.
+const root = resolve(import.meta.dirname, "..");
+const documents = globSync(["*.md", "docs/**/*.md", "examples/*/README.md", "packages/*/README.md"], { cwd: root });
+const command = /\b(npm|vitest) run\b([^`\n]*)/g;
+
+test("every run of a script, a bench, a campaign or a test in the documents names one that exists", () => {
+  const shown = documents.flatMap((file) => {
+    const found = readFileSync(join(root, file), "utf8").matchAll(command);
+    return [...found].map(([text, program = "", rest = ""]) => ({ file, text, program, words: wordsIn(rest) }));
+  });
+  expect(shown.length).toBeGreaterThan(70);
+  const wrong = shown.flatMap(({ file, text, program, words }) => {
+    const complaint = complaintOf(program, words);
+    return complaint === undefined ? [] : [`${file}: ${text}: ${complaint}`];
+  });
+  expect(wrong).toEqual([]);
+});
+
+test("an unknown script, bench, campaign, option or path is noticed", () => {
+  expect(complaintOf("npm", ["tests"])).toBe("There is no such script.");
+  expect(complaintOf("npm", ["bench", "--", "noop4"])).toMatch(/no bench named/);
+  expect(complaintOf("npm", ["bench", "--", "noop3", "--stores", "embedded"])).toMatch(/--stores/);
+  expect(complaintOf("npm", ["chaos", "--", "crashes"])).toMatch(/Give one campaign/);
+  expect(complaintOf("npm", ["chaos", "--", "crash", "--tenant", "watchers"])).toMatch(/does not take --tenant/);
+  expect(complaintOf("vitest", ["packages/server/tests"])).toMatch(/no packages\/server\/tests/);
+  expect(complaintOf("npm", ["bench", "--", "noop3", "--store", "postgres"])).toBeUndefined();
+});
+
+/** Returns the words up to the first that does not belong to the command, such as a pipe or a remark. */
+function wordsIn(text: string): readonly string[] {
+  const words = text.split(/\s+/).filter(Boolean);
+  const end = words.findIndex((word) => /^[#>|&;("]/.test(word));
+  return words.slice(0, end === -1 ? undefined : end).map((word) => word.replace(/[).,;:"]+$/, ""));
+}
+
+function complaintOf(program: string, words: readonly string[]): string | undefined {
+  if (program === "vitest") {
+    const missing = words.filter((word) => !word.startsWith("-") && !existsSync(join(root, word)));
+    return missing.length > 0 ? `There is no ${missing.join(" and no ")}.` : undefined;
+  }
+  const [script = "", separator, ...options] = words;
+  const workspace = /--workspace (\S+)/.exec(words.join(" "))?.[1];
+  if (!(script in scriptsOf(workspace))) return "There is no such script.";
+  // A usage line has placeholders and brackets; it is the text that the program itself prints.
+  if (separator !== "--" || options.some((word) => /^(NAME|CAMPAIGN|…)$|^\[/.test(word))) return undefined;
+  const filled = options.map((word) => ({ STORE: "postgres", N: "1" })[word] ?? word);
+  try {
+    if (script === "bench") parseBenchOptions(filled);
+    if (script === "chaos") parseChaosOptions(filled);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function scriptsOf(workspace: string | undefined): object {
+  const folder = workspace === undefined ? "." : join("packages", workspace.replace("@stepwell/", ""));
+  return JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")).scripts;
+}
