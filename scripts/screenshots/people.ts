@@ -16,7 +16,7 @@ export const password = "seven green bicycles";
 export async function join(baseUrl: string, organization: string, owner: Api, { email, displayName, role }: Newcomer) {
   const { link = "" } = await owner.post(`${organization}/invitations`, { roles: [role], email });
   const path = new URL(link).pathname;
-  const form = { account: "new", displayName, newPassword: password, repeated: password };
+  const form = { account: "new", displayName, newPassword: password };
   const response = await fetch(baseUrl + path, { method: "POST", body: new URLSearchParams(form) });
   if (!response.ok) throw new Error(`${email} could not join: ${response.status}`);
 }

@@ -17,6 +17,7 @@ import { parseJobSearch } from "./pages/jobs/job-search.ts";
 import { parseAuditSearch } from "./pages/settings/audit/audit-search.ts";
 import { parseTagHistorySearch } from "./pages/workflow/tag-history-search.ts";
 import type { IconName } from "./parts/layout/Icon.tsx";
+import type { DocsPlace } from "./parts/words/docs-addresses.ts";
 import { parseSearchText, writeSearchText } from "./search-text.ts";
 import { Broken } from "./shell/Broken.tsx";
 import { FirstPage } from "./shell/FirstPage.tsx";
@@ -96,8 +97,9 @@ const settingsPage = <Path extends string>(
   path: Path,
   tab: string,
   permission: Permission,
+  docs: DocsPlace,
   component: RouteComponent,
-) => createRoute({ getParentRoute: inSettings, path, staticData: { tab, permission }, component });
+) => createRoute({ getParentRoute: inSettings, path, staticData: { tab, permission, docs }, component });
 
 const settingsTabs = texts.settings;
 const settingsPages = [
@@ -110,41 +112,48 @@ const settingsPages = [
     "api-tokens",
     settingsTabs.apiTokens,
     "apitoken:read",
+    "apiTokens",
     lazyRouteComponent(() => import("./pages/settings/api-tokens/ApiTokensPage.tsx"), "ApiTokensPage"),
   ),
   createRoute({
     getParentRoute: inSettings,
     path: "api-tokens/$tokenId",
+    staticData: { docs: "apiTokens" },
     component: lazyRouteComponent(() => import("./pages/settings/api-tokens/ApiTokenPage.tsx"), "ApiTokenPage"),
   }),
   settingsPage(
     "members",
     settingsTabs.members,
     "member:read",
+    "members",
     lazyRouteComponent(() => import("./pages/settings/members/MembersPage.tsx"), "MembersPage"),
   ),
   settingsPage(
     "invitations",
     settingsTabs.invitations,
     "invitation:read",
+    "invitations",
     lazyRouteComponent(() => import("./pages/settings/invitations/InvitationsPage.tsx"), "InvitationsPage"),
   ),
   settingsPage(
     "roles",
     settingsTabs.roles,
     "role:read",
+    "roles",
     lazyRouteComponent(() => import("./pages/settings/roles/RolesPage.tsx"), "RolesPage"),
   ),
   settingsPage(
     "oauth-clients",
     settingsTabs.oauthClients,
     "oauthclient:list",
+    "oauthClients",
     lazyRouteComponent(() => import("./pages/settings/oauth-clients/OAuthClientsPage.tsx"), "OAuthClientsPage"),
   ),
   settingsPage(
     "sign-in-providers",
     settingsTabs.signInProviders,
     "organization:read",
+    "signInProviders",
     lazyRouteComponent(
       () => import("./pages/settings/sign-in-providers/SignInProvidersPage.tsx"),
       "SignInProvidersPage",
@@ -154,13 +163,14 @@ const settingsPages = [
     getParentRoute: inSettings,
     path: "audit",
     validateSearch: parseAuditSearch,
-    staticData: { tab: settingsTabs.audit, permission: "audit:read" },
+    staticData: { tab: settingsTabs.audit, permission: "audit:read", docs: "audit" },
     component: lazyRouteComponent(() => import("./pages/settings/audit/AuditPage.tsx"), "AuditPage"),
   }),
   settingsPage(
     "limits",
     settingsTabs.limits,
     "organization:read",
+    "limits",
     lazyRouteComponent(() => import("./pages/settings/limits/LimitsPage.tsx"), "LimitsPage"),
   ),
 ] as const;
@@ -273,6 +283,8 @@ declare module "@tanstack/react-router" {
     readonly tab?: string;
     /** The permission without which the page shows nothing, if it needs one. */
     readonly permission?: Permission;
+    /** The place in the documentation that explains the page, if the layout around the page shows the link to it. */
+    readonly docs?: DocsPlace;
     /** The page's link in the bar on top, if it has one. */
     readonly link?: { readonly text: string; readonly icon: IconName };
   }

@@ -14,6 +14,8 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const root = resolve(import.meta.dirname, "../../../..");
 const node = `'${process.execPath}'`;
+/** The README is read on the page of the registry, so its links to the documentation are whole addresses. */
+const docsAddress = "https://github.com/stepwell/stepwell/blob/main/docs/";
 
 onOneStore((home) => {
   const service = useService(home);
@@ -48,13 +50,16 @@ onOneStore((home) => {
     expect(examples.length).toBeGreaterThan(9);
   });
 
-  test("the README of the package has only examples from docs/client.md, so they are tested too", () => {
-    const [readme = "", page = ""] = ["packages/client/README.md", "docs/client.md"].map((file) =>
-      readFileSync(join(root, file), "utf8"),
-    );
-    const examples = printedExamplesIn(readme);
-    expect(examples.length).toBeGreaterThan(0);
-    expect(examples.filter(({ code }) => !page.includes(code))).toEqual([]);
+  test("the sections of the package's README are those of docs/client.md, so their examples are tested too", () => {
+    const page = readFileSync(join(root, "docs/client.md"), "utf8");
+    const readme = readFileSync(join(root, "packages/client/README.md"), "utf8");
+    const sections = sectionsOf(readme.replaceAll(docsAddress, ""));
+    const expected = sectionsOf(page);
+    expect(sections.filter((section) => !expected.includes(section))).toEqual([]);
+    const examples = printedExamplesIn(page).map(({ code }) => code);
+    const shown = printedExamplesIn(readme).map(({ code }) => code);
+    expect(shown.filter((code) => !examples.includes(code))).toEqual([]);
+    expect(shown.length).toBeGreaterThan(5);
   });
 
   test("the package has no dependencies, and CommonJS can require it", async () => {
@@ -66,3 +71,11 @@ onOneStore((home) => {
     expect(await shell.succeed(`${node} -e '${program}'`)).toBe("readme\n");
   });
 });
+
+/** Returns the sections of a page, each with its heading, without the text before the first heading. */
+function sectionsOf(page: string): readonly string[] {
+  return page
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => section.trim());
+}

@@ -4,7 +4,6 @@ import "./TopBar.css";
 import { organizationsQuery } from "../api/organizations.ts";
 import { Icon } from "../parts/layout/Icon.tsx";
 import { DocsLink } from "../parts/words/DocsLink.tsx";
-import { docsAddresses } from "../parts/words/docs-addresses.ts";
 import { texts } from "../texts/texts.ts";
 import { AccountMenu } from "./AccountMenu.tsx";
 import { lastOf } from "./last-organization.ts";
@@ -23,10 +22,7 @@ export function TopBar() {
         <OrganizationSwitcher organizationId={organizationId} />
         {organizationId !== undefined && <Navigation organizationId={organizationId} />}
         <div className="top-bar-end">
-          <DocsLink to={docsAddresses.index} className="button button-quiet">
-            <Icon name="help" />
-            <span className="visually-hidden">{texts.shell.docs}</span>
-          </DocsLink>
+          <DocsLink to="index" className="button button-quiet" />
           <ThemeMenu />
           <AccountMenu />
         </div>

@@ -1,6 +1,7 @@
 import { account, activity, secondFactor, sessions, userTokens } from "./en/account.ts";
 import { apiTokens } from "./en/api-tokens.ts";
 import { audit } from "./en/audit.ts";
+import { docs } from "./en/docs.ts";
 import { editor } from "./en/editor.ts";
 import { graph } from "./en/graph.ts";
 import { home } from "./en/home.ts";
@@ -45,6 +46,7 @@ export const en = {
   language: "en",
   actor,
   charts,
+  docs,
   editor,
   graph,
   home,

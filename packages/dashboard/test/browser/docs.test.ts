@@ -1,14 +1,14 @@
-import { straightDefinition } from "@stepwell/testing/definitions.ts";
+import { waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { docsAddresses } from "../../src/parts/words/docs-addresses.ts";
+import { type DocsPlace, docsAddresses } from "../../src/parts/words/docs-addresses.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
 import { press } from "./support/keyboard.ts";
-import { deploy, newOwner, signInAt } from "./support/people.ts";
+import { deploy, newOwner, signInAt, submitAndWait } from "./support/people.ts";
 
 const browser = testBrowser();
 
@@ -74,7 +74,8 @@ onOneStore((home) => {
       const [path = "", anchor] = address.split("#");
       const response = await fetch(service.baseUrl + path);
       expect([address, response.status]).toEqual([address, 200]);
-      if (anchor !== undefined) expect(await response.text()).toContain(` id="${anchor}"`);
+      const isFound = anchor === undefined || (await response.text()).includes(` id="${anchor}"`);
+      expect([address, isFound]).toEqual([address, true]);
     }
     const owner = await newOwner(service);
     const page = await browser.newPage();
@@ -84,20 +85,28 @@ onOneStore((home) => {
       page.getByRole("banner").getByRole("link", { name: "Documentation" }).click(),
     ]);
     await opened.waitForURL(`${service.baseUrl}/docs`);
-    const link = page.getByRole("main").getByRole("link", { name: /^API reference/ });
-    expect(await link.getAttribute("href")).toBe("/docs/api");
-    await page.goto(`${owner.url}/task-queues`);
-    await page.getByRole("link", { name: /^Workers and queues/ }).waitFor();
+    const link = page.getByRole("main").getByRole("link", { name: /^Documentation of API tokens/ });
+    expect(await link.getAttribute("href")).toBe(docsAddresses.apiTokens);
   });
 
   inWholeMatrix(() => {
-    test("the editor links to the page about definitions", async () => {
+    test("on a telephone each page of the dashboard has one link to its documentation, which pushes nothing away", async () => {
       const owner = await newOwner(service);
-      const { workflowId } = await deploy(owner.api, straightDefinition);
-      const page = await browser.newPage();
-      await signInAt(page, `${owner.url}/workflows/${workflowId}/edit`, owner);
-      const link = page.getByRole("link", { name: /^How definitions are written/ });
-      expect(await link.getAttribute("href")).toBe("/docs/definitions");
+      const { workflowId, versionId } = await deploy(owner.api, waitingDefinition);
+      const { jobId } = await submitAndWait(owner.api, workflowId);
+      const page = await browser.newPage({ width });
+      await signInAt(page, owner.url, owner);
+      for (const [path, place, action] of placesOf({ workflowId, versionId, jobId })) {
+        await page.goto(owner.url + path);
+        const heading = page.getByRole("main").locator(".page-heading");
+        const link = heading.getByRole("link", { name: /^Documentation of .+ \(opens a new tab\)$/ });
+        await link.waitFor();
+        expect([path, await link.getAttribute("href")]).toEqual([path, docsAddresses[place]]);
+        expect([path, await isNarrow(page)]).toEqual([path, true]);
+        if (action !== undefined) await heading.getByText(action, { exact: true }).waitFor();
+        const { before, after } = await heading.evaluate(hideLink);
+        expect([path, after]).toEqual([path, before]);
+      }
     });
 
     test.each(["light", "dark"] as const)(
@@ -118,3 +127,43 @@ onOneStore((home) => {
     );
   });
 });
+
+interface Shown {
+  readonly workflowId: string;
+  readonly versionId: string;
+  readonly jobId: string;
+}
+
+/** Returns the size of a heading and the places of its actions, with the link to the documentation and without it. */
+function hideLink(heading: Element) {
+  const actions = heading.querySelectorAll(":scope > .row:not(:first-child) > *");
+  const measure = () => JSON.stringify([heading, ...actions].map((element) => element.getBoundingClientRect()));
+  const before = measure();
+  heading.querySelector(".page-docs")?.remove();
+  return { before, after: measure() };
+}
+
+/** The pages of the dashboard, each with the place in the documentation that explains it, and an action beside its heading if it has one. */
+function placesOf({ workflowId, versionId, jobId }: Shown): readonly (readonly [string, DocsPlace, string?])[] {
+  return [
+    ["", "home"],
+    ["/workflows", "workflows", "New workflow"],
+    [`/workflows/${workflowId}`, "workflow", "Submit a job"],
+    [`/workflows/${workflowId}/versions/${versionId}`, "version", "Edit as a new version"],
+    [`/workflows/${workflowId}/edit`, "editor", "Register version"],
+    [`/workflows/${workflowId}/tag-history?tag=$LIVE`, "tagHistory"],
+    ["/jobs", "jobs"],
+    [`/jobs/${jobId}`, "job", "Copy as curl"],
+    ["/task-queues", "taskQueues"],
+    ["/task-queues/thumbnails", "taskQueues"],
+    ["/settings/api-tokens", "apiTokens"],
+    ["/settings/members", "members"],
+    ["/settings/invitations", "invitations"],
+    ["/settings/roles", "roles"],
+    ["/settings/oauth-clients", "oauthClients"],
+    ["/settings/sign-in-providers", "signInProviders"],
+    ["/settings/audit", "audit"],
+    ["/settings/limits", "limits"],
+    ["/../../account", "account"],
+  ];
+}

@@ -75,7 +75,7 @@ onOneStore((home) => {
       await owner.api.call("SetWorkflowVersionTag", { params: { workflowId, tag: "$LIVE" }, body: { versionId } });
       const page = await browser.newPage({ width: 360 });
       await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
-      const actions = page.locator(".page-heading").locator("a, button");
+      const actions = page.locator(".page-heading > .row:last-child").locator("a, button");
       await actions.last().waitFor();
       await expect.poll(() => actions.allInnerTexts()).toEqual(["Edit", "Submit a job", "Delete workflow"]);
       await page.getByRole("button", { name: "Move $LIVE" }).click();
@@ -89,6 +89,29 @@ onOneStore((home) => {
         `[".toasts", ".dialog-overlay"].map((name) => Number(getComputedStyle(document.querySelector(name)).zIndex))`,
       );
       expect(layers).toEqual([30, 40]);
+    });
+
+    test("a version is tagged with $LIVE by default, or with a name that the user types if it is $LIVE already", async () => {
+      const owner = await newOwner(service);
+      const { workflowId } = await deploy(owner.api, straightDefinition);
+      await registerVersion(owner.api, workflowId, waitingDefinition);
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
+      const dialog = page.getByRole("dialog", { name: "Point a tag at a version" });
+      await page.getByRole("button", { name: "Tag version 2" }).click();
+      await dialog.getByText("$LIVE: version 1 → version 2").waitFor();
+      expect(await dialog.getByLabel("Tag").inputValue()).toBe("$LIVE");
+      await dialog.getByRole("button", { name: "Cancel" }).click();
+
+      await page.getByRole("button", { name: "Tag version 1" }).click();
+      await dialog.getByText("Version 1 ($LIVE)").waitFor({ state: "attached" });
+      expect(await dialog.getByLabel("Tag").inputValue()).toBe("");
+      expect(await dialog.getByText("A tag cannot have this name.").count()).toBe(0);
+      expect(await dialog.getByRole("button", { name: "Tag", exact: true }).isDisabled()).toBe(true);
+      await expectAccessible(page, "the dialog that tags a version, without a name yet");
+      await dialog.getByLabel("Tag").fill("beta");
+      await dialog.getByRole("button", { name: "Point beta at version 1" }).click();
+      await page.getByText("beta points at version 1 now").waitFor();
     });
 
     test("a change that cannot be undone any more is shown as such", async () => {

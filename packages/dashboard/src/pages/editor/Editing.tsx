@@ -9,8 +9,6 @@ import { Button } from "../../parts/controls/Button.tsx";
 import { Dialog } from "../../parts/dialogs/Dialog.tsx";
 import { PageHeading } from "../../parts/layout/PageHeading.tsx";
 import { Panel } from "../../parts/layout/Panel.tsx";
-import { DocsLink } from "../../parts/words/DocsLink.tsx";
-import { docsAddresses } from "../../parts/words/docs-addresses.ts";
 import { texts } from "../../texts/texts.ts";
 import "./Editing.css";
 import { useChecked } from "./checked.ts";
@@ -48,6 +46,7 @@ export function Editing({ workflow, name, baseNumber, initialText }: EditingProp
     <>
       <PageHeading
         title={words.title(name)}
+        docs="editor"
         tab={[isChanged ? words.unsaved : undefined, words.title(name)]}
         beside={
           <span className="soft">
@@ -58,11 +57,7 @@ export function Editing({ workflow, name, baseNumber, initialText }: EditingProp
         actions={<Register workflow={workflow} name={name} text={text} checked={checked} onRegistered={setSaved} />}
       />
       <div className="editing">
-        <Panel
-          title={words.definition}
-          isFlush
-          beside={<DocsLink to={docsAddresses.definitions}>{words.docs}</DocsLink>}
-        >
+        <Panel title={words.definition} isFlush>
           <div className="editing-text">
             <DefinitionEditor
               initialText={begunWith}

@@ -25,7 +25,7 @@ export function HomePage() {
   const isKnown = granted !== undefined && !isPending;
   return (
     <>
-      <PageHeading title={texts.home.title} />
+      <PageHeading title={texts.home.title} docs="home" />
       {granted === undefined && own.error !== null && <Problem error={own.error} onRetry={() => void own.refetch()} />}
       {!isKnown && own.error === null && <Skeleton rows={8} />}
       {isKnown && isEmpty && <Beginning />}

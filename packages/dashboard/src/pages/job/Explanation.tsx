@@ -8,6 +8,7 @@ import { Icon, type IconName } from "../../parts/layout/Icon.tsx";
 import { Problem } from "../../parts/states/Problem.tsx";
 import { Skeleton } from "../../parts/states/Skeleton.tsx";
 import { JobLink } from "../../parts/words/JobLink.tsx";
+import { PageDocs } from "../../parts/words/PageDocs.tsx";
 import { Quoted } from "../../parts/words/Quoted.tsx";
 import { Time } from "../../parts/words/Time.tsx";
 import { usePaced } from "../../parts/words/use-paced.ts";
@@ -59,7 +60,10 @@ export function Explanation({ jobKey, shown: { job, story } }: ExplanationProps)
       >
         <Icon name={icons[state]} />
         <div className="explanation-text">
-          <h2>{words.why[state]}</h2>
+          <div className="explanation-title">
+            <h2>{words.why[state]}</h2>
+            <PageDocs of="explanation" />
+          </div>
           <p>
             <Quoted text={sentence} />
           </p>

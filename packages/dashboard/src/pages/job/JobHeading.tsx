@@ -28,6 +28,7 @@ export function JobHeading({ jobKey, shown }: JobHeadingProps) {
     <>
       <PageHeading
         title={workflowName}
+        docs="job"
         tab={[texts.status[shownStatus], workflowName, jobId.slice(-6)]}
         beside={
           // This text is announced to users of screen readers whenever it changes.

@@ -24,6 +24,7 @@ export function JobsPage() {
     <>
       <PageHeading
         title={texts.jobs.title}
+        docs="jobs"
         beside={<span className="soft">{counted !== undefined && texts.jobs.count(counted)}</span>}
       />
       <JobFilterBar organizationId={organizationId} search={search} onChange={change} />

@@ -27,6 +27,7 @@ export function TaskQueuePage() {
     <>
       <PageHeading
         title={key.queue}
+        docs="taskQueues"
         tab={[queue?.pausedAt && texts.taskQueues.paused, key.queue, texts.taskQueues.title]}
         beside={queue && <QueueBadge queue={queue} />}
         actions={queue && mayPause && <PauseQueue organizationId={organizationId} queue={queue} />}

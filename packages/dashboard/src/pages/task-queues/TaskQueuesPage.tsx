@@ -6,8 +6,6 @@ import type { Column } from "../../parts/data/Table.tsx";
 import { PageHeading } from "../../parts/layout/PageHeading.tsx";
 import { EmptyState } from "../../parts/states/EmptyState.tsx";
 import { Permitted } from "../../parts/states/Permitted.tsx";
-import { DocsLink } from "../../parts/words/DocsLink.tsx";
-import { docsAddresses } from "../../parts/words/docs-addresses.ts";
 import { startWorker, submitTask } from "../../parts/words/first-commands.ts";
 import { Time } from "../../parts/words/Time.tsx";
 import { texts } from "../../texts/texts.ts";
@@ -19,7 +17,7 @@ export function TaskQueuesPage() {
   const words = texts.taskQueues;
   return (
     <>
-      <PageHeading title={words.title} actions={<DocsLink to={docsAddresses.workers}>{words.docs}</DocsLink>} />
+      <PageHeading title={words.title} docs="taskQueues" />
       <Permitted organizationId={organizationId} permission="task-queue:read" title={words.title}>
         <TaskQueues organizationId={organizationId} />
       </Permitted>

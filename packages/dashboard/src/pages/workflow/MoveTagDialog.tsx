@@ -23,8 +23,17 @@ import { texts } from "../../texts/texts.ts";
 
 /** The tag to be moved, or the version to be tagged. One of the two is known when the dialog opens. */
 export interface TagMove {
+  /** The name with which the dialog begins; empty if the user must choose one. The default is `$LIVE`. */
   readonly tag?: string;
   readonly versionId?: string;
+}
+
+/** The tag that a job follows when it names no version. */
+const usualTag = "$LIVE";
+
+/** Returns the move with which somebody tags a version. The usual tag is not suggested again for a version that has it. */
+export function tagMoveOf({ versionId, tags }: Pick<Version, "versionId" | "tags">): TagMove {
+  return { versionId, tag: tags.includes(usualTag) ? "" : usualTag };
 }
 
 interface MoveTagDialogProps {
@@ -44,7 +53,7 @@ export function MoveTagDialog({ workflow, move, onClose }: MoveTagDialogProps) {
   useAllPages(query);
   const listed = query.data?.pages.flatMap((page) => page.versions) ?? [];
   const versions = [...listed, ...useOlder(workflow, move.versionId, listed)];
-  const [tag, setTagName] = useState(move.tag ?? "$LIVE");
+  const [tag, setTagName] = useState(move.tag ?? usualTag);
   const [chosen, setChosen] = useState(move.versionId);
   const current = tags?.find((one) => one.tag === tag);
   // The tag already points at one version, so the dialog begins with the newest of the others.
@@ -68,7 +77,7 @@ export function MoveTagDialog({ workflow, move, onClose }: MoveTagDialogProps) {
           <Field
             label={words.tagName}
             hint={words.tagNameHint}
-            problem={isName ? undefined : words.tagNameProblem}
+            problem={isName || tag === "" ? undefined : words.tagNameProblem}
             value={tag}
             onChange={(event) => setTagName(event.target.value)}
             list={listId}
@@ -104,7 +113,7 @@ export function MoveTagDialog({ workflow, move, onClose }: MoveTagDialogProps) {
           <Button onClick={onClose}>{texts.parts.cancel}</Button>
           {target !== undefined && (
             <Button type="submit" kind="main" disabled={!isReady} isBusy={apply.isPending}>
-              {words.moveAction(tag, target.versionNumber)}
+              {tag === "" ? words.setTag : words.moveAction(tag, target.versionNumber)}
             </Button>
           )}
         </div>

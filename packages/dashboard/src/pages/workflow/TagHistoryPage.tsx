@@ -31,7 +31,7 @@ export function TagHistoryPage() {
   );
   return (
     <>
-      <PageHeading title={words.title(tag)} tab={[words.title(tag), data?.name]} />
+      <PageHeading title={words.title(tag)} docs="tagHistory" tab={[words.title(tag), data?.name]} />
       <p>
         <Link to="/app/organizations/$organizationId/workflows/$workflowId" params={workflow}>
           {words.backTo(data?.name)}

@@ -36,6 +36,7 @@ export function VersionPage() {
     <>
       <PageHeading
         title={words.versionNumber(versionNumber)}
+        docs="version"
         tab={[words.versionNumber(versionNumber), parent?.name]}
         beside={tags.map((tag) => <TagChip key={tag} tag={tag} />)}
         actions={mayEdit && <EditLink workflow={workflow} versionId={versionId} />}

@@ -13,7 +13,7 @@ import { deployFirst } from "../../parts/words/first-commands.ts";
 import { TagChip } from "../../parts/words/TagChip.tsx";
 import { Time } from "../../parts/words/Time.tsx";
 import { texts } from "../../texts/texts.ts";
-import type { TagMove } from "./MoveTagDialog.tsx";
+import { type TagMove, tagMoveOf } from "./MoveTagDialog.tsx";
 
 interface VersionsProps {
   readonly workflow: WorkflowKey;
@@ -85,8 +85,8 @@ function columnsFor(workflow: WorkflowKey, onTag: VersionsProps["onTag"]): reado
     header: words.actions,
     align: "end",
     width: "92px",
-    cell: ({ versionId, versionNumber }) => (
-      <Button kind="quiet" aria-label={words.setTagOn(versionNumber)} onClick={() => onTag({ versionId })}>
+    cell: (version) => (
+      <Button kind="quiet" aria-label={words.setTagOn(version.versionNumber)} onClick={() => onTag(tagMoveOf(version))}>
         {words.setTag}
       </Button>
     ),

@@ -38,6 +38,7 @@ export function WorkflowPage() {
     <>
       <PageHeading
         title={workflow.name}
+        docs="workflow"
         actions={
           <>
             {mayTag && <EditLink workflow={key} />}

@@ -30,7 +30,11 @@ export function WorkflowsPage() {
   const words = texts.workflows;
   return (
     <>
-      <PageHeading title={words.title} actions={mayCreate && <NewWorkflow organizationId={organizationId} />} />
+      <PageHeading
+        title={words.title}
+        docs="workflows"
+        actions={mayCreate && <NewWorkflow organizationId={organizationId} />}
+      />
       {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
       {all === undefined && error === null && <Skeleton rows={6} />}
       {all?.length === 0 && (

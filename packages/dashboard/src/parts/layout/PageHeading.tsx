@@ -1,9 +1,13 @@
 import { type ReactNode, useEffect } from "react";
 import "./PageHeading.css";
 import { texts } from "../../texts/texts.ts";
+import type { DocsPlace } from "../words/docs-addresses.ts";
+import { PageDocs } from "../words/PageDocs.tsx";
 
 interface PageHeadingProps {
   readonly title: string;
+  /** The place in the documentation that explains the page. */
+  readonly docs?: DocsPlace | undefined;
   /** Something shown beside the heading, such as a badge or a tag. */
   readonly beside?: ReactNode;
   readonly actions?: ReactNode;
@@ -12,7 +16,7 @@ interface PageHeadingProps {
 }
 
 /** The page's first heading, and the title of the browser's tab with it. */
-export function PageHeading({ title, beside, actions, tab = [title] }: PageHeadingProps) {
+export function PageHeading({ title, docs, beside, actions, tab = [title] }: PageHeadingProps) {
   const tabTitle = [...tab.filter((part) => part !== undefined), texts.shell.product].join(" · ");
   useEffect(() => {
     document.title = tabTitle;
@@ -20,7 +24,10 @@ export function PageHeading({ title, beside, actions, tab = [title] }: PageHeadi
   return (
     <header className="page-heading">
       <div className="row">
-        <h1>{title}</h1>
+        <div className="page-title">
+          <h1>{title}</h1>
+          {docs !== undefined && <PageDocs of={docs} />}
+        </div>
         {beside}
       </div>
       {actions !== undefined && <div className="row">{actions}</div>}

@@ -1,20 +1,20 @@
-import type { ReactNode } from "react";
 import { basePath } from "../../base-url.ts";
 import { texts } from "../../texts/texts.ts";
-import type { DocsAddress } from "./docs-addresses.ts";
+import { Icon } from "../layout/Icon.tsx";
+import { type DocsPlace, docsAddresses } from "./docs-addresses.ts";
 
 interface DocsLinkProps {
-  readonly to: DocsAddress;
-  readonly className?: string;
-  readonly children: ReactNode;
+  readonly to: DocsPlace;
+  readonly className: string;
 }
 
-/** Leads to a page of the documentation, in another tab, so that unfinished work on this page is not lost. */
-export function DocsLink({ to, className, children }: DocsLinkProps) {
+/** A question mark that leads to a place in the documentation, in another tab, so that unfinished work on this page is not lost. */
+export function DocsLink({ to, className }: DocsLinkProps) {
+  const name = `${texts.docs[to]} ${texts.shell.inNewTab}`;
   return (
-    <a href={basePath + to} target="_blank" rel="noreferrer" className={className}>
-      {children}
-      <span className="visually-hidden"> {texts.shell.inNewTab}</span>
+    <a href={basePath + docsAddresses[to]} target="_blank" rel="noreferrer" className={className} title={name}>
+      <Icon name="help" />
+      <span className="visually-hidden">{name}</span>
     </a>
   );
 }

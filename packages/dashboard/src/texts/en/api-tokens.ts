@@ -4,7 +4,6 @@ export const apiTokens = {
   title: "API tokens",
   caption: "API tokens of this organization, the newest first",
   create: "Create token",
-  docs: "API reference",
   name: "Name",
   nameHint: "What the token is for, for example the pipeline that uses it.",
   permissions: "Permissions",

@@ -6,7 +6,6 @@ export const editor = {
   editVersion: "Edit as a new version",
   definition: "Definition",
   keys: "Press Control and space to see what can be written here, F8 to go to the next problem, and Escape and then Tab to leave the editor.",
-  docs: "How definitions are written",
   graph: "Graph",
   check: "Problems",
   checking: "Checking",

@@ -44,6 +44,5 @@ export const shell = {
   organizationChoice: (displayName: string, key: string) => `${displayName} (${key})`,
   createOrganization: "Create organization",
   notifications: "Notifications",
-  docs: "Documentation",
   inNewTab: "(opens a new tab)",
 } as const;

@@ -8,7 +8,6 @@ const count = (counted: number) => `${counted.toLocaleString("en")}${counted >= 
 export const taskQueues = {
   title: "Task queues",
   caption: "Task queues of this organization, by name",
-  docs: "Workers and queues",
   queue: "Queue",
   waiting: "Waiting",
   oldest: "Oldest due",

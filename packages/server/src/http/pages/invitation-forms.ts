@@ -36,9 +36,8 @@ ${field({
   label: "Password",
   type: "password",
   autocomplete: "new-password",
-  hint: "At least 12 characters, of any kind. A few words in a row are good.",
+  hint: "At least 12 characters, of any kind. A few words in a row are good. If you mistype it, an owner of the organization can give you a link to set another.",
 })}
-${field({ name: "repeated", label: "Confirm password", type: "password", autocomplete: "new-password" })}
 ${button("Create an account and join")}
 </form>
 <h2>With the account that you have</h2>

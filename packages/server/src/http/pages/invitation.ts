@@ -68,7 +68,7 @@ async function joinNew(parts: ServerParts, request: FastifyRequest, reply: Fasti
   const displayName = fieldIn(request.body, "displayName").trim();
   const password = fieldIn(request.body, "newPassword");
   const typed = { email, displayName };
-  const problem = problemOf(parts, request, typed, password);
+  const problem = problemOf(parts, typed, password);
   if (problem !== undefined) return sendForms(parts, reply, visit, { ...typed, newProblem: problem });
   const isJoined = await joinAsNewcomer(parts, visitorActOf(request), { code: visit.code, ...typed, password });
   if (!isJoined) return sendForms(parts, reply, visit, { ...typed, newProblem: addressTaken });
@@ -76,15 +76,9 @@ async function joinNew(parts: ServerParts, request: FastifyRequest, reply: Fasti
   return sendJoined(parts, request, reply, visit, user?.userId);
 }
 
-function problemOf(
-  { config }: ServerParts,
-  request: FastifyRequest,
-  typed: { email: string; displayName: string },
-  password: string,
-) {
+function problemOf({ config }: ServerParts, typed: { email: string; displayName: string }, password: string) {
   if (typed.email.length > maxEmailLength || !hasFormat(typed.email, "email")) return "That is not an e-mail address.";
   if (!isName(typed.displayName, config.maxNameLength)) return "Give a name that people can read.";
-  if (password !== fieldIn(request.body, "repeated")) return "The two passwords are not the same.";
   const [problem] = problemsOfNewPassword(password, typed.email, "");
   return problem === undefined ? undefined : `The password ${problem.detail}.`;
 }

@@ -55,13 +55,7 @@ onOneStore((home) => {
     const { body: invitation } = await attacker.api.call<{ link: string }>("CreateInvitation", {
       body: { roles: ["viewer"] },
     });
-    const account = {
-      account: "new",
-      newEmail: email,
-      displayName: "V",
-      newPassword: rightPassword,
-      repeated: rightPassword,
-    };
+    const account = { account: "new", newEmail: email, displayName: "V", newPassword: rightPassword };
     expect((await fetch(invitation.link, { method: "POST", body: new URLSearchParams(account) })).status).toBe(200);
     const theirs = await signIn(service.baseUrl, { email });
     const first = await newUserToken(service.client(theirs.idToken));

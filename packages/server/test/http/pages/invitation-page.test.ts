@@ -31,8 +31,7 @@ onOneStore((home) => {
   }
 
   function newAccount(email: string, changes: Record<string, string> = {}): Record<string, string> {
-    const passwords = { newPassword: goodPassword, repeated: goodPassword };
-    return { account: "new", newEmail: email, displayName: "Ada", ...passwords, ...changes };
+    return { account: "new", newEmail: email, displayName: "Ada", newPassword: goodPassword, ...changes };
   }
 
   const knownAccount = (email: string, password = goodPassword) => ({ account: "known", email, password });
@@ -124,10 +123,9 @@ onOneStore((home) => {
     ["no name", { displayName: " " }],
     ["a name with a change of text direction", { displayName: "a\u202eb" }],
     ["a name of 10,000 characters", { displayName: "x".repeat(10_000) }],
-    ["a short password", { newPassword: "short", repeated: "short" }],
-    ["a very common password", { newPassword: "password1234", repeated: "password1234" }],
-    ["two different passwords", { repeated: `${goodPassword}!` }],
-    ["a password with NUL", { newPassword: `${goodPassword}\0`, repeated: `${goodPassword}\0` }],
+    ["a short password", { newPassword: "short" }],
+    ["a very common password", { newPassword: "password1234" }],
+    ["a password with NUL", { newPassword: `${goodPassword}\0` }],
   ])("%s is reported on the page and creates no account, and the invitation stays open", async (_name, changes) => {
     const { api } = await service.newOrganization();
     const { link } = await invite(api);

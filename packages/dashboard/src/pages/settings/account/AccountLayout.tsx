@@ -8,7 +8,7 @@ export function AccountLayout() {
   const words = texts.account;
   return (
     <>
-      <PageHeading title={words.title} tab={[useShownTab(), words.title]} />
+      <PageHeading title={words.title} docs="account" tab={[useShownTab(), words.title]} />
       <RouteTabs label={words.navigation} of="/app/account" />
       <Outlet />
     </>

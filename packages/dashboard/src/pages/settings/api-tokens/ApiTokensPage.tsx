@@ -8,8 +8,6 @@ import { ListPanel } from "../../../parts/data/ListPanel.tsx";
 import type { Column } from "../../../parts/data/Table.tsx";
 import { EmptyState } from "../../../parts/states/EmptyState.tsx";
 import { Permitted } from "../../../parts/states/Permitted.tsx";
-import { DocsLink } from "../../../parts/words/DocsLink.tsx";
-import { docsAddresses } from "../../../parts/words/docs-addresses.ts";
 import { texts } from "../../../texts/texts.ts";
 import { lifeColumns, prefixColumn, revokeColumn } from "../token-columns.tsx";
 import { CreateApiToken } from "./CreateApiToken.tsx";
@@ -45,14 +43,11 @@ function ApiTokens({ organizationId }: { readonly organizationId: string }) {
         foldLines={3}
         empty={<EmptyState title={words.emptyTitle} text={words.empty} />}
         actions={
-          <div className="row">
-            <DocsLink to={docsAddresses.api}>{words.docs}</DocsLink>
-            {mayCreate && (
-              <Button icon="plus" onClick={() => setCreating(true)}>
-                {words.create}
-              </Button>
-            )}
-          </div>
+          mayCreate && (
+            <Button icon="plus" onClick={() => setCreating(true)}>
+              {words.create}
+            </Button>
+          )
         }
       />
       {isCreating && <CreateApiToken organizationId={organizationId} onClose={() => setCreating(false)} />}

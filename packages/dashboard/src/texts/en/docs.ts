@@ -1,0 +1,23 @@
+/** The names of the links to the documentation, by the page or the part of a page that has the link. */
+export const docs = {
+  index: "Documentation",
+  home: "Documentation of the pages",
+  workflows: "Documentation of workflows",
+  workflow: "Documentation of versions and jobs of a workflow",
+  version: "Documentation of definitions",
+  editor: "Documentation of definitions",
+  tagHistory: "Documentation of tags",
+  jobs: "Documentation of jobs",
+  job: "Documentation of this page",
+  explanation: "Documentation of jobs that do not move",
+  taskQueues: "Documentation of queues and workers",
+  apiTokens: "Documentation of API tokens",
+  members: "Documentation of members",
+  invitations: "Documentation of invitations",
+  roles: "Documentation of permissions",
+  oauthClients: "Documentation of applications",
+  signInProviders: "Documentation of single sign-on",
+  audit: "Documentation of the audit trail",
+  limits: "Documentation of limits",
+  account: "Documentation of accounts",
+} as const;
