@@ -9,9 +9,11 @@ import { join, resolve } from "node:path";
 import { json } from "node:stream/consumers";
 import { openStore, readConfig } from "@stepwell/server";
 import { definitionOf, httpStep, straightDefinition } from "@stepwell/testing/definitions.ts";
+import { findChromium } from "@stepwell/testing/find-chromium.ts";
 import { findFreePort } from "@stepwell/testing/free-port.ts";
 import { testSecretKey } from "@stepwell/testing/service.ts";
 import { layEmbeddedStore, type PreparedStore, postgresHome } from "@stepwell/testing/stores.ts";
+import { chromium } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { converse, endAll, printed, run, start, stop } from "./process.ts";
 
@@ -61,6 +63,12 @@ test("the first five minutes work: a sample job waits, the printed lines approve
   const seeded = devFile();
   expect(seeded).toMatchObject({ email: "owner@localhost", password: expect.stringMatching(/^[0-9A-Za-z]{24}$/) });
   expect(welcome).toContain(seeded.password);
+
+  // The address of the job's page comes before the commands that show the job.
+  const address = pageIn(welcome);
+  expect(address).toBe(`${seeded.baseUrl}/app/organizations/${seeded.organizationId}/jobs/${seeded.jobId}`);
+  expect(welcome.indexOf(address)).toBeLessThan(welcome.indexOf("curl "));
+  await seeJobPage(address, welcome);
 
   // Looks at the job, approves it and sees it succeed, with exactly the lines that were printed.
   const [look, approve, see] = welcome.match(/curl .*/g) ?? [];
@@ -133,6 +141,8 @@ test("the first five minutes work: a sample job waits, the printed lines approve
   const secondWelcome = await printed(again, "npx stepwell deploy");
   expect(secondWelcome).toContain("has ended: it is SUCCEEDED");
   expect(secondWelcome).not.toContain("Approve it");
+  expect(pageIn(secondWelcome)).toBe(address);
+  expect(secondWelcome.indexOf(address)).toBeLessThan(secondWelcome.indexOf("curl "));
   expect(devFile()).toEqual(seeded);
   expect(statSync(join(environment.STEPWELL_DATA_DIR ?? "", "dev.json")).mode & 0o777).toBe(0o600);
   const list = `${seeded.baseUrl}/organizations/${seeded.organizationId}/workflows`;
@@ -328,6 +338,28 @@ test("a mistake is reported in one sentence that says what to do, without a stac
     complaint: expect.stringMatching(/^stepwell: The definition is not valid: 1 error\.\n.*broken\.json:2:19: error: /),
   });
 });
+
+/** Returns the first printed address below the organization's pages. */
+function pageIn(welcome: string): string {
+  return /http\S+\/app\/\S+/.exec(welcome)?.[0] ?? "";
+}
+
+/** Opens the printed link, which signs the browser in, and then the page of the job, as a new user does. */
+async function seeJobPage(address: string, welcome: string): Promise<void> {
+  const answer = await fetch(address, { headers: { Accept: "text/html" } });
+  expect([answer.status, answer.headers.get("content-type")]).toEqual([200, expect.stringContaining("text/html")]);
+  await answer.body?.cancel();
+  const executablePath = findChromium();
+  if (executablePath === undefined) throw new Error("There is no Chromium. Run `node scripts/chromium.ts`.");
+  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+  onTestFinished(() => browser.close());
+  const page = await browser.newPage();
+  await page.goto(/http\S+\/sign-in\/link\/\S+/.exec(welcome)?.[0] ?? "");
+  await page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
+  await page.goto(address);
+  await page.getByRole("button", { name: "Send manager-approved", exact: true }).waitFor();
+  await browser.close();
+}
 
 /** Sends the request that the page's form sends. */
 async function setPassword(link: string): Promise<number> {

@@ -186,29 +186,45 @@ function welcome(config: Config, { file, job }: Seeded, link: string): readonly 
   ];
 }
 
-function openJob(job: Job, { baseUrl, organizationId, token }: DevFile): readonly string[] {
-  const url = `${baseUrl}/organizations/${organizationId}/jobs/${job.jobId}`;
+function openJob(job: Job, file: DevFile): readonly string[] {
+  const url = file.baseUrl + pathOf(job, file);
   const missing = job.currentStep?.awaiting?.missingEventIds ?? [];
   const state = missing.length > 0 ? "waits for an approval" : `is ${job.status}`;
-  const curl = curlAs(token);
+  const curl = curlAs(file.token);
   const approve = (eventId: string) =>
     `  ${curl} -H 'Content-Type: application/json' -d '${JSON.stringify({ eventId })}' '${url}/events'`;
   return [
-    `The sample workflow ${sampleName} runs, and its job ${state}. Look at it:`,
-    `  ${curl} '${url}'`,
+    `The sample workflow ${sampleName} runs, and its job ${state}.`,
+    ...waysToLook(job, file),
     ...missing.flatMap((eventId) => ["Approve it:", approve(eventId)]),
     "See it succeed:",
     `  ${curl} '${url}?waitSeconds=10'`,
   ];
 }
 
-function endedJob(job: Job, { baseUrl, organizationId, token }: DevFile, submission: string): readonly string[] {
+function endedJob(job: Job, file: DevFile, submission: string): readonly string[] {
   return [
-    `The job of the sample workflow ${sampleName} has ended: it is ${job.status}. Look at it:`,
-    `  ${curlAs(token)} '${baseUrl}/organizations/${organizationId}/jobs/${job.jobId}'`,
+    `The job of the sample workflow ${sampleName} has ended: it is ${job.status}.`,
+    ...waysToLook(job, file),
     "Submit another job, which waits for an approval again:",
     `  ${submission} --wait 10`,
   ];
+}
+
+/** The address of the job's page comes first, because most people try the dashboard before the API. */
+function waysToLook(job: Job, file: DevFile): readonly string[] {
+  const path = pathOf(job, file);
+  return [
+    "Look at it in the dashboard:",
+    `  ${file.baseUrl}/app${path}`,
+    "Look at it on the command line:",
+    `  ${curlAs(file.token)} '${file.baseUrl}${path}'`,
+  ];
+}
+
+/** The path of the job in the API. The path of its page is the same, below `/app`. */
+function pathOf({ jobId }: Job, { organizationId }: DevFile): string {
+  return `/organizations/${organizationId}/jobs/${jobId}`;
 }
 
 function curlAs(token: string): string {
