@@ -4,7 +4,7 @@ import { onOneStore } from "@stepwell/testing/stores.ts";
 import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { type DocsPlace, docsAddresses } from "../../src/parts/words/docs-addresses.ts";
+import { type DocsPlace, docsAddresses } from "../../src/parts/layout/docs-addresses.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
 import { press } from "./support/keyboard.ts";

@@ -5,10 +5,10 @@ import { type Explanation as Explained, explanationQuery, type JobKey, type Wait
 import { usePermission } from "../../api/permissions.ts";
 import { progressText } from "../../graph/step-look.ts";
 import { Icon, type IconName } from "../../parts/layout/Icon.tsx";
+import { PageDocs } from "../../parts/layout/PageDocs.tsx";
 import { Problem } from "../../parts/states/Problem.tsx";
 import { Skeleton } from "../../parts/states/Skeleton.tsx";
 import { JobLink } from "../../parts/words/JobLink.tsx";
-import { PageDocs } from "../../parts/words/PageDocs.tsx";
 import { Quoted } from "../../parts/words/Quoted.tsx";
 import { Time } from "../../parts/words/Time.tsx";
 import { usePaced } from "../../parts/words/use-paced.ts";

@@ -1,7 +1,7 @@
 import { Outlet, useMatches } from "@tanstack/react-router";
 import { RouteTabs, useShownTab } from "../../parts/controls/RouteTabs.tsx";
+import type { DocsPlace } from "../../parts/layout/docs-addresses.ts";
 import { PageHeading } from "../../parts/layout/PageHeading.tsx";
-import type { DocsPlace } from "../../parts/words/docs-addresses.ts";
 import { texts } from "../../texts/texts.ts";
 
 /** The organization's settings: one page for each kind of thing. */

@@ -1,8 +1,8 @@
 import { type ReactNode, useEffect } from "react";
 import "./PageHeading.css";
 import { texts } from "../../texts/texts.ts";
-import type { DocsPlace } from "../words/docs-addresses.ts";
-import { PageDocs } from "../words/PageDocs.tsx";
+import type { DocsPlace } from "./docs-addresses.ts";
+import { PageDocs } from "./PageDocs.tsx";
 
 interface PageHeadingProps {
   readonly title: string;

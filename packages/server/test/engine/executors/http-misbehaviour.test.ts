@@ -164,12 +164,12 @@ const ways: readonly (readonly [string, Talk, { kind: string; type?: string; cod
   [
     "calls something UTF-8 that is not",
     say(Buffer.concat([Buffer.from(`${plain}Content-Length: 2\r\n\r\n`), Buffer.from([0xc3, 0x28])])),
-    { kind: "permanent", type: "UnreadableBody", message: "is no utf-8 text" },
+    { kind: "permanent", type: "UnreadableBody", message: "is not a text in utf-8" },
   ],
   [
     "names a charset that does not exist",
     say("HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=klingon\r\nContent-Length: 1\r\n\r\na"),
-    { kind: "permanent", type: "UnreadableBody", message: "is no klingon text" },
+    { kind: "permanent", type: "UnreadableBody", message: "is not a text in klingon" },
   ],
   [
     "sends text with NUL",

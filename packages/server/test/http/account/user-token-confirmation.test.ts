@@ -103,7 +103,7 @@ onOneStore((home) => {
       const { client, tokenId } = await newSignedInPerson(service);
       for (let count = 1; count < maxUserTokens; count += 1) await client.call("CreateUserToken", { body });
       const { body: problem } = await client.refused("CreateUserToken", "ConflictError", { body });
-      expect(problem.detail).toContain(`at most ${maxUserTokens} user tokens`);
+      expect(problem.detail).toContain(`at most ${maxUserTokens} valid user tokens`);
       expect(problem.detail).toContain("Revoke one");
       expect(problem.detail).toContain("STEPWELL_MAX_USER_TOKENS");
       const list = (await client.call<{ userTokens: { userTokenId: string }[] }>("ListUserTokens")).body.userTokens;

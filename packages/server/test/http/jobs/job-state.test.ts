@@ -196,7 +196,7 @@ onOneStore((home) => {
     const { state, metadata } = await stateOf(api, jobId);
     expect(metadata.contentLengthBytes).toBeLessThan(16_100_000);
     expect(metadata.warnings).toHaveLength(1);
-    expect(metadata.warnings[0]).toMatch(/16 MB: the earliest 5 step runs are here without/);
+    expect(metadata.warnings[0]).toMatch(/16 MB, so the earliest 5 step runs are here without/);
     // The input and the output of each run stand in the data and in the history, so three runs have 12 MB.
     const without = state.executionHistory.slice(0, 5);
     for (const { input: shown, output, warnings } of without) {

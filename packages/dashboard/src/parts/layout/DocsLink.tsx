@@ -1,7 +1,7 @@
 import { basePath } from "../../base-url.ts";
 import { texts } from "../../texts/texts.ts";
-import { Icon } from "../layout/Icon.tsx";
 import { type DocsPlace, docsAddresses } from "./docs-addresses.ts";
+import { Icon } from "./Icon.tsx";
 
 interface DocsLinkProps {
   readonly to: DocsPlace;
