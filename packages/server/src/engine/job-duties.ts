@@ -90,5 +90,8 @@ export function jobDuties(options: JobDutiesOptions): JobDuties {
 /** When a node has not delivered a notice between jobs after this time, other nodes deliver it. */
 const lateNoticesMs = 2_000;
 const maxNoticeRoundMs = 100;
-/** The longest time of one round of the timers. Jobs that become due during a round wait for its end. Most rounds take a few milliseconds. */
+/**
+ * The longest time for which one round of the timers looks for versions with due jobs, and then tells jobs. Jobs that become due during a round wait
+ * for its end. Most rounds take a few milliseconds.
+ */
 const maxTimerRoundMs = 30;

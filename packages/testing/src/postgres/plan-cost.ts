@@ -40,7 +40,8 @@ export async function costOf(client: pg.Client, { statement, values }: Asked, mo
     await client.query(`SET LOCAL plan_cache_mode = ${mode}`);
     await client.query(`PREPARE asked AS ${statement.text}`);
     const literals = values.map((value) => pg.escapeLiteral(textOf(value)));
-    const explained = `EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE asked(${literals.join(", ")})`;
+    const given = literals.length === 0 ? "" : `(${literals.join(", ")})`;
+    const explained = `EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE asked${given}`;
     const { rows } = await client.query<{ "QUERY PLAN": [{ Plan: PlanNode }] }>(explained);
     const [answer] = rows;
     if (answer === undefined) throw new Error("EXPLAIN answered nothing.");

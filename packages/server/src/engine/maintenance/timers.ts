@@ -1,5 +1,6 @@
 import type { Timestamp } from "../../core/time.ts";
 import type { Database } from "../../store/home/database.ts";
+import { type DueVersion, findDueVersions } from "../../store/jobs/due-versions.ts";
 import type { JobKey, LeftOutJobs } from "../../store/jobs/jobs.ts";
 import {
   type DueJob,
@@ -7,7 +8,6 @@ import {
   findDueJobsInTurn,
   findNextWake,
   findTimedOutJobs,
-  listVersionKeys,
 } from "../../store/jobs/timers.ts";
 import type { VersionKey } from "../../store/workflows/versions.ts";
 import type { DatabaseClock } from "../node/clock.ts";
@@ -19,7 +19,7 @@ export interface TimersOptions {
   readonly database: Database;
   readonly clock: Pick<DatabaseClock, "now">;
   readonly everyMs: number;
-  /** When a round has taken this long, it leaves the rest to the next round. */
+  /** When a round has looked for due versions, or has told jobs, for this long, it leaves the rest to the next round. */
   readonly maxRoundMs: number;
   readonly parking: Parking;
   /** Tells a job that its timer is due, and returns whether that changed it. */
@@ -42,9 +42,9 @@ const minShare = 20;
  * Wakes what is due: pending jobs, next attempts, timeouts of waits and of whole jobs. The poll finds every timer. The hint from the node that set a
  * timer only makes the poll come at the right time. When two nodes find the same job, the second node finds nothing due once it has locked the row.
  *
- * When fewer jobs are due than one round can take, the search finds all of them. Otherwise, and after a round that was cut short, the versions also
- * take turns: each round continues with the version at which the last round stopped. The jobs of each organization are told separately. So neither
- * the many or slow jobs of one organization nor parked jobs keep another organization from its turn.
+ * When fewer jobs are due than one round can take, the search finds all of them. Otherwise, and after a round that was cut short, the versions with
+ * due jobs also take turns: each round continues after the version at which the last round stopped. The jobs of each organization are told
+ * separately. So neither the many or slow jobs of one organization nor parked jobs keep another organization from its turn.
  */
 export function timersDuty(options: TimersOptions): Duty {
   const { database, clock, everyMs, maxRoundMs, parking, wake } = options;
@@ -65,7 +65,7 @@ export function timersDuty(options: TimersOptions): Duty {
         room: options.roomCount(),
         crowded: options.crowdedOrganizations(),
       };
-      const turn = isBacklog ? await takeTurn(database, round, after) : { due: [], last: undefined };
+      const turn = isBacklog ? await takeTurn(database, round, after, maxRoundMs) : { due: [], last: undefined };
       after = turn.last;
       const chosen = choose([...turn.due, ...oldest], round, options.beginsAtOnce());
       const timedOut = await findTimedOutJobs(database, now, round.leftOut, maxDueJobs);
@@ -96,20 +96,25 @@ interface Turn {
   readonly last: VersionKey | undefined;
 }
 
+/** Looks for versions with due jobs, and then for these jobs. A search for versions that takes long leaves the rest of the turn to the next round. */
 async function takeTurn(
   database: Database,
   { now, leftOut, room, crowded }: Round,
   after: VersionKey | undefined,
+  maxMs: number,
 ): Promise<Turn> {
-  const listed = await listVersionKeys(database, after, maxVersionsAtOnce);
-  const parked = new Set(leftOut.versionIds);
-  const full = new Set(room > 0 ? [] : crowded);
-  const versions = listed.flatMap(({ organizationId, versionId }) =>
-    parked.has(versionId) ? [] : [{ organizationId, versionId, withSteps: !full.has(organizationId) }],
-  );
+  const leftOutVersions = { versionIds: leftOut.versionIds, fullOrganizationIds: room > 0 ? [] : crowded };
+  const endMs = performance.now() + maxMs;
+  const versions: DueVersion[] = [];
+  let last = after;
+  do {
+    const found = await findDueVersions(database, now, leftOutVersions, last, maxVersionsAtOnce - versions.length);
+    versions.push(...found.versions);
+    last = found.last;
+  } while (last !== undefined && versions.length < maxVersionsAtOnce && performance.now() < endMs);
   const share = Math.max(minShare, Math.ceil(maxDueJobs / Math.max(1, versions.length)));
   const due = await findDueJobsInTurn(database, now, versions, leftOut.jobIds, { share, limit: maxDueJobs });
-  return { due, last: listed.length === maxVersionsAtOnce ? listed.at(-1) : undefined };
+  return { due, last };
 }
 
 /** Chooses the jobs that this round takes, up to its bound: jobs that are not parked, and for whose call there is room. */

@@ -89,7 +89,7 @@ const runOnWorker = statement<{ success: boolean; result: string }>(
  * The command for one worker. It is the statement itself, but each table's name means the union of the table's shards on this worker. PostgreSQL
  * turns such a union into one scan for each shard, which uses the shard's indexes and their order.
  */
-function commandFor(
+export function commandFor(
   { text }: Pick<Statement<unknown>, "text">,
   values: readonly unknown[],
   shards: readonly Shard[],

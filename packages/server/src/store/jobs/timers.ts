@@ -1,6 +1,6 @@
 import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement } from "../home/database.ts";
-import type { VersionKey } from "../workflows/versions.ts";
+import type { DueVersion } from "./due-versions.ts";
 import type { JobKey, LeftOutJobs } from "./jobs.ts";
 
 /** A job whose timer is due. It is only a candidate: the state machine decides, under the lock of the row. */
@@ -52,11 +52,6 @@ const findTimedOutJobRows = statement<JobKey>(
   { restMs: 5_000 },
 );
 
-export interface DueVersion extends VersionKey {
-  /** False leaves out the jobs that may need a call. */
-  readonly withSteps: boolean;
-}
-
 /**
  * Finds the due jobs of these versions, in turn: first the job of each organization that has been due longest, then the second job of each, and so
  * on. For each version, at most `share` jobs that wait for events and at most `share` other jobs are read, however many are due.
@@ -73,6 +68,7 @@ export async function findDueJobsInTurn(
     new Date(now).toISOString(),
     versions.map(({ organizationId }) => organizationId),
     versions.map(({ versionId }) => versionId),
+    versions.map(({ withWaits }) => withWaits),
     versions.map(({ withSteps }) => withSteps),
     leftOutJobIds,
     share,
@@ -84,52 +80,29 @@ export async function findDueJobsInTurn(
  * Selects the due jobs of one version as a range of the index. If the condition named the version with `=`, PostgreSQL would see that only the order
  * by time is left to sort. Then it might search the due jobs of all organizations in that order.
  */
-const isDueOfVersion = `organization_id = asked_organization_id AND wake_at IS NOT NULL AND job_id <> ALL($5::uuid[])
+const isDueOfVersion = `organization_id = asked_organization_id AND wake_at IS NOT NULL AND job_id <> ALL($6::uuid[])
         AND (version_id, wake_at) >= (asked_version_id, '-infinity'::timestamptz) AND (version_id, wake_at) <= (asked_version_id, $1)`;
 
 const findDueJobRowsInTurn = statement<DueJob>(
   "find_due_jobs_in_turn",
   "maintenance",
   `SELECT ${dueJobColumns}
-   FROM unnest($2::uuid[], $3::uuid[], $4::boolean[]) AS asked (asked_organization_id, asked_version_id, with_steps)
+   FROM unnest($2::uuid[], $3::uuid[], $4::boolean[], $5::boolean[]) AS asked (asked_organization_id, asked_version_id, with_waits, with_steps)
    CROSS JOIN LATERAL (
      (SELECT organization_id, job_id, version_id, awaiting_event_ids, wake_at
       FROM job
-      WHERE ${isDueOfVersion} AND awaiting_event_ids IS NOT NULL
+      WHERE with_waits AND ${isDueOfVersion} AND awaiting_event_ids IS NOT NULL
       ORDER BY version_id, wake_at
-      LIMIT $6)
+      LIMIT $7)
      UNION ALL
      (SELECT organization_id, job_id, version_id, awaiting_event_ids, wake_at
       FROM job
       WHERE with_steps AND ${isDueOfVersion} AND awaiting_event_ids IS NULL
       ORDER BY version_id, wake_at
-      LIMIT $6)
+      LIMIT $7)
    ) AS due
    ORDER BY row_number() OVER (PARTITION BY organization_id ORDER BY wake_at), wake_at
-   LIMIT $7`,
-);
-
-/** Lists versions in the order of their keys, for all organizations: those after this key, or from the first one when there is no key. */
-export async function listVersionKeys(
-  db: Queryable,
-  after: VersionKey | undefined,
-  limit: number,
-): Promise<VersionKey[]> {
-  return await db.query(listVersionKeyRows, [after?.organizationId ?? noId, after?.versionId ?? noId, limit]);
-}
-
-const noId = "00000000-0000-0000-0000-000000000000";
-
-const listVersionKeyRows = statement<VersionKey>(
-  "list_version_keys",
-  "maintenance",
-  `SELECT organization_id AS "organizationId", version_id AS "versionId"
-   FROM workflow_version
-   WHERE (organization_id, version_id) > ($1::uuid, $2::uuid)
-   ORDER BY organization_id, version_id
-   LIMIT $3`,
-  "once",
-  { order: ["organizationId", "versionId"] },
+   LIMIT $8`,
 );
 
 /** Finds the earliest timer that is not due yet; null when there is none. */

@@ -6,13 +6,14 @@ import { beforeEach, expect, test } from "vitest";
 import { type TimersOptions, timersDuty } from "../../../src/engine/maintenance/timers.ts";
 import { Parking } from "../../../src/engine/plans/parking.ts";
 import type { JobKey } from "../../../src/store/jobs/jobs.ts";
-import { listVersionKeys } from "../../../src/store/jobs/timers.ts";
-import { insertDueJobs } from "../../store/jobs/due-rows.ts";
+import { insertDueJobs, insertVersions } from "../../store/jobs/due-rows.ts";
 
 const now = Date.parse("2026-01-31T12:00:00Z");
 const everyMs = 500;
 /** More due jobs than one round handles. */
 const manyCount = 1_200;
+/** Its versions come last in each turn. */
+const lastOrganizationId = "ffffffff-ffff-4fff-bfff-ffffffffffff";
 
 onEveryStore((home) => {
   const opened = useDatabase(home);
@@ -127,16 +128,49 @@ onEveryStore((home) => {
     expect(woken).toEqual([...jobIds, ...jobIds]);
   });
 
-  test("each version has its turn, also if there are more versions than one round queries", async () => {
+  test("each version has its turn, also if more versions have due jobs than one round takes", async () => {
     const organizationId = randomUUID();
     const many = await due(manyCount, { organizationId });
-    for (let count = 0; count < 510; count += 1) await due(0, { organizationId });
-    const late = await due(1, { organizationId, ageMs: 1 });
-    expect(await listVersionKeys(opened.database, undefined, 1_000)).toHaveLength(512);
-    const parking = new Parking();
+    const at = now - 1_000;
+    const others = [
+      await insertVersions(opened.database, { organizationId, count: 510, timer: { at, isWait: false } }),
+      await insertVersions(opened.database, { organizationId, count: 30, timer: { at, isWait: true } }),
+    ].flat();
+    const parking = new Parking({ now: () => 0 });
     parking.parkVersion(many, "it is unknown");
     const { timers, woken } = duty({ parking });
 
+    await timers.runOnce();
+    expect(woken.length).toBeLessThanOrEqual(500);
+    while ((await timers.runOnce())?.againInMs === 0);
+
+    expect(woken.toSorted()).toEqual(others.toSorted());
+  });
+
+  test("versions without a timer delay no turn, however many are registered", async () => {
+    const many = await due(manyCount);
+    await insertVersions(opened.database, { organizationId: many.organizationId, count: 1_000 });
+    const late = await due(1, { organizationId: lastOrganizationId, ageMs: 1 });
+    const { timers, woken } = duty();
+
+    await timers.runOnce();
+
+    expect(woken).toEqual(expect.arrayContaining(late.jobIds));
+  });
+
+  test("a round that may take no time looks at some of the versions with timers, and later rounds look at the others", async () => {
+    const many = await due(manyCount);
+    const { organizationId } = many;
+    const at = now + 3_600_000;
+    await insertVersions(opened.database, { organizationId, count: 600, timer: { at, isWait: false } });
+    await insertVersions(opened.database, { organizationId, count: 1_100, timer: { at, isWait: true } });
+    const late = await due(1, { organizationId: lastOrganizationId, ageMs: 1 });
+    const parking = new Parking({ now: () => 0 });
+    parking.parkVersion(many, "it is unknown");
+    const { timers, woken } = duty({ parking, maxRoundMs: 0 });
+
+    expect(await timers.runOnce()).toEqual({ againInMs: 0 });
+    expect(woken).toEqual([]);
     while ((await timers.runOnce())?.againInMs === 0);
 
     expect(woken).toEqual(late.jobIds);

@@ -22,7 +22,9 @@ import {
 import { columnTypes } from "../../../src/store/home/pool.ts";
 import { ShardSearch } from "../../../src/store/home/shard-search.ts";
 import { Shards, type Worker } from "../../../src/store/home/shards.ts";
-import { findDueJobs, findNextWake, listVersionKeys } from "../../../src/store/jobs/timers.ts";
+import { type DueVersion, findDueVersions } from "../../../src/store/jobs/due-versions.ts";
+import { findDueJobs, findNextWake } from "../../../src/store/jobs/timers.ts";
+import type { VersionKey } from "../../../src/store/workflows/versions.ts";
 import { registerStatements } from "../statements/registered-statements.ts";
 import { openRowsOnly } from "../statements/rows-only.ts";
 import { organizationTables } from "../statements/statement-rules.ts";
@@ -153,8 +155,28 @@ test("a search that continues after its last row omits none, whichever worker ha
     if (page.length < 7) break;
   }
   expect(seen).toEqual(Array.from({ length: organizationCount }, (_, index) => uuid(index + 1)).sort());
-  const versions = await listVersionKeys(database, undefined, 10);
-  expect(versions.length).toBe(10);
+});
+
+test("a search for due versions that ends at its limit continues where the first of all Citus workers has ended", async () => {
+  const leftOut = { versionIds: [], fullOrganizationIds: [] };
+  const whole = await findDueVersions(database, now, leftOut, undefined, 500);
+  const { rows } = await citus.client.query<VersionKey>(
+    `SELECT organization_id AS "organizationId", version_id AS "versionId"
+     FROM job WHERE wake_at <= $1 GROUP BY organization_id, version_id ORDER BY organization_id, version_id`,
+    [new Date(now)],
+  );
+  expect(rows.length).toBeGreaterThan(6);
+  expect(whole).toEqual({ versions: rows.map((row) => expect.objectContaining(row)), last: undefined });
+
+  const seen: DueVersion[] = [];
+  let last: VersionKey | undefined;
+  do {
+    const found = await findDueVersions(database, now, leftOut, last, 3);
+    expect(found.versions.length).toBeLessThanOrEqual(3);
+    seen.push(...found.versions);
+    last = found.last;
+  } while (last !== undefined);
+  expect(seen).toEqual(whole.versions);
 });
 
 test("a limit excludes no Citus worker", async () => {
@@ -306,7 +328,7 @@ async function shardsOfOrganizations(): Promise<{ organizationId: string; shard:
 async function valuesFor({ name, text }: Statement<unknown>): Promise<unknown[]> {
   if (name === "find_due_jobs_in_turn") {
     const ids = Array.from({ length: organizationCount }, (_, index) => uuid(index + 1));
-    return [new Date(now).toISOString(), ids, ids, ids.map(() => true), [], 20, 500];
+    return [new Date(now).toISOString(), ids, ids, ids.map(() => true), ids.map(() => true), [], 20, 500];
   }
   await citus.client.query(`PREPARE asked AS ${text}`);
   const { rows } = await citus.client.query<{ type: string }>(

@@ -1,0 +1,111 @@
+import type { Timestamp } from "../../core/time.ts";
+import { type Queryable, statement } from "../home/database.ts";
+import type { VersionKey } from "../workflows/versions.ts";
+
+/** A version with due jobs: which of its jobs are due, and may be woken. */
+export interface DueVersion extends VersionKey {
+  /** Whether jobs are due that wait for events. */
+  readonly withWaits: boolean;
+  /** Whether other jobs are due, which may need a call. */
+  readonly withSteps: boolean;
+}
+
+/** What a search for due versions leaves out. */
+export interface LeftOutVersions {
+  readonly versionIds: readonly string[];
+  /** Of these organizations, the jobs that may need a call are left out. */
+  readonly fullOrganizationIds: readonly string[];
+}
+
+export interface DueVersions {
+  readonly versions: readonly DueVersion[];
+  /** The version after which the next search continues; undefined when no versions are left. */
+  readonly last: VersionKey | undefined;
+}
+
+/**
+ * The largest number of versions that one search looks at in each of its two indexes. For so many, it reads 3,000 pages: on a Citus, these for each
+ * shard of a worker.
+ */
+const maxLookedAt = 500;
+
+/**
+ * Finds versions with due jobs, in the order of their keys, for all organizations: those after this key, or from the first one when there is no key.
+ * It goes through the versions that have a timer, from one to the next by the indexes, and looks only at the earliest timer of each. So it takes no
+ * longer when a version has many jobs, and passes no version without a timer, however many are registered.
+ */
+export async function findDueVersions(
+  db: Queryable,
+  now: Timestamp,
+  { versionIds, fullOrganizationIds }: LeftOutVersions,
+  after: VersionKey | undefined,
+  limit: number,
+): Promise<DueVersions> {
+  const rows = await db.query(findDueVersionRows, [
+    new Date(now).toISOString(),
+    after?.organizationId ?? noId,
+    after?.versionId ?? noId,
+    versionIds,
+    fullOrganizationIds,
+    maxLookedAt,
+    limit,
+  ]);
+  // The jobs that wait, the other jobs, and those of each server of a Citus are searched separately. What comes after the end of the first of these
+  // searches is left to the next search.
+  const end = rows.findIndex(({ isEnd }) => isEnd);
+  const complete = (end < 0 ? rows : rows.slice(0, end + 1)).map(({ isEnd: _, ...version }) => version);
+  return {
+    versions: complete.filter(({ withWaits, withSteps }) => withWaits || withSteps),
+    last: end >= 0 || rows.length === limit ? complete.at(-1) : undefined,
+  };
+}
+
+const noId = "00000000-0000-0000-0000-000000000000";
+
+/**
+ * The part of a WITH RECURSIVE that goes from version to version. It ends after $6 versions, or once it has found $7 that are due. A version that is
+ * left out is one step as well: if the condition were part of the search for the next version, each job of such a version would be read.
+ */
+function versionsWithTimers(name: string, isMeant: string, isWanted: string): string {
+  return `${name} AS (
+     SELECT 0 AS place, 0 AS due_count, false AS is_due, $2::uuid AS organization_id, $3::uuid AS version_id
+     UNION ALL
+     SELECT ${name}.place + 1, ${name}.due_count + next.is_due::integer, next.is_due, next.organization_id, next.version_id
+     FROM ${name}
+     CROSS JOIN LATERAL (
+       SELECT job.organization_id, job.version_id, job.wake_at <= $1 AND ${isWanted} AS is_due
+       FROM job
+       WHERE job.wake_at IS NOT NULL AND ${isMeant} AND (job.organization_id, job.version_id) > (${name}.organization_id, ${name}.version_id)
+       ORDER BY job.organization_id, job.version_id, job.wake_at
+       LIMIT 1
+     ) AS next
+     WHERE ${name}.place < $6::integer AND ${name}.due_count < $7::integer
+   )`;
+}
+
+const isNotParked = "job.version_id <> ALL($4::uuid[])";
+const waits = versionsWithTimers("wait", "job.awaiting_event_ids IS NOT NULL", isNotParked);
+const steps = versionsWithTimers(
+  "step",
+  "job.awaiting_event_ids IS NULL",
+  `${isNotParked} AND job.organization_id <> ALL($5::uuid[])`,
+);
+
+const findDueVersionRows = statement<DueVersion & { readonly isEnd: boolean }>(
+  "find_due_versions",
+  "maintenance",
+  `WITH RECURSIVE ${waits}, ${steps}
+   SELECT organization_id AS "organizationId", version_id AS "versionId", bool_or(is_due AND is_wait) AS "withWaits",
+     bool_or(is_due AND NOT is_wait) AS "withSteps", bool_or(is_end) AS "isEnd"
+   FROM (
+     SELECT *, true AS is_wait, place = $6 OR due_count = $7 AS is_end FROM wait
+     UNION ALL
+     SELECT *, false, place = $6 OR due_count = $7 FROM step
+   ) AS looked_at
+   WHERE is_due OR is_end
+   GROUP BY organization_id, version_id
+   ORDER BY organization_id, version_id
+   LIMIT $7`,
+  "once",
+  { order: ["organizationId", "versionId"] },
+);
