@@ -9,6 +9,7 @@ import { keepIndex, takeIndex } from "./cursor-index.ts";
 import { type EventPayload, type EventPayloads, noPayloads } from "./events/event-payloads.ts";
 import type { CallEffect, Change, ChildNotice, EventChange, Verdict } from "./fact.ts";
 import { type HistoryEntry, maxShownStepRuns, type StoredValue, type Transition } from "./history.ts";
+import { isSuspect } from "./interruptions.ts";
 import {
   type Carried,
   type CurrentStep,
@@ -36,12 +37,6 @@ export interface JobLimits {
   /** The bound on the values that one branch carries for later steps, in bytes as JSON. */
   readonly maxCarriedBytes: number;
 }
-
-/**
- * From this number of interruptions on, a call runs apart from other suspects. A dying node interrupts all its calls, and any of them may be the
- * cause.
- */
-const suspectAfterInterruptions = 2;
 
 /** A job while one fact is applied to it. The draft collects the changes and turns them into a `Change`. */
 export class JobDraft {
@@ -294,7 +289,6 @@ export class JobDraft {
     const { name, visit, attempt } = step;
     const { failedAttempts, interruptions } = counts;
     this.moveTo({ phase: "calling", name, visit, attempt, input, failedAttempts, interruptions, epoch });
-    const isSuspect = interruptions >= suspectAfterInterruptions;
     this.#effects.push({
       type: "call",
       branch: this.branch,
@@ -304,7 +298,7 @@ export class JobDraft {
       attempt,
       config,
       input,
-      isSuspect,
+      isSuspect: isSuspect(holder.task === undefined ? "node" : "worker", interruptions),
       ...holder,
     });
   }

@@ -136,7 +136,7 @@ export interface CallEffect extends CallName {
   /** The step's config, with the values of its expressions. */
   readonly config: JsonObject;
   readonly input: JsonValue;
-  /** True when nodes were lost more than once while they made this call. A node may make only one such call at a time. */
+  /** True when nodes were lost more than once while they made this call. A node may make only one such call at a time. Never true for a task. */
   readonly isSuspect: boolean;
   /** How a worker gets the call. Left out when a node makes the call. */
   readonly task?: Task;

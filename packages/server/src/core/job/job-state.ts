@@ -180,7 +180,10 @@ export interface StartedStep extends StepPosition {
   readonly input: JsonValue;
   /** The number of failed attempts since the step was entered or the job was resumed. The retry policy counts these. */
   readonly failedAttempts: number;
-  /** The number of attempts that were lost with their node. They have a bound of their own, so that a step that crashes its node fails at last. */
+  /**
+   * The number of attempts that were lost with their node or worker. They have a bound of their own (`interruptions.ts`), so that a step that crashes
+   * its node fails at last.
+   */
   readonly interruptions: number;
   /** The start of this visit. It is left out after a resume and in states of earlier releases. Then only the history has it. */
   readonly startedAt?: Timestamp;

@@ -22,6 +22,7 @@ import type {
   StepFailed,
 } from "./fact.ts";
 import { resumeFork, wakeFork } from "./fork.ts";
+import { isLostTooOften } from "./interruptions.ts";
 import {
   type CurrentStep,
   type Cursors,
@@ -252,16 +253,10 @@ function retryOrFail(draft: JobDraft, step: StartedStep, fact: StepFailed): Next
   return undefined;
 }
 
-/**
- * The maximum number of losses. It stops a step that crashes its node from moving from node to node for ever. After the second loss the call is a
- * suspect, and no node carries out two suspects at once. So calls that only ran on the same node are not blamed for later losses.
- */
-const maxInterruptions = 5;
-
 function callAgain(draft: JobDraft, step: StartedStep, isNodeDead: boolean): Next | undefined {
   const interruptions = step.interruptions + (isNodeDead ? 1 : 0);
-  if (interruptions > maxInterruptions) {
-    const holder = callOf(draft.step(step.name))?.by === "worker" ? "worker" : "node";
+  const holder = callOf(draft.step(step.name))?.by === "worker" ? "worker" : "node";
+  if (isLostTooOften(holder, interruptions)) {
     const message = `The ${holder} that carried out ${step.name} was lost ${interruptions} times. Check whether the step crashes its ${holder}.`;
     return failStep(draft, step, step.input, { code: "Interrupted", message });
   }

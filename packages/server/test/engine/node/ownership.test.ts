@@ -259,19 +259,19 @@ test("a node that stops hands over the call that follows a finished one", async 
   await left;
 });
 
-test("a step whose node is lost six times fails the job as Interrupted", async () => {
+test("a step whose node is lost eight times fails the job as Interrupted", async () => {
   const { api } = await cluster.node(0).newOrganization();
   const { workflowId } = await deploy(api, callingDefinition("held"));
   const jobId = await submit(api, workflowId);
 
-  for (let attempt = 1; attempt <= 6; attempt += 1) {
+  for (let attempt = 1; attempt <= 8; attempt += 1) {
     expect(await functions.nextCall(jobId)).toMatchObject({ attempt });
     await giveTo(randomUUID(), jobId);
   }
 
   expect(await finished(api, jobId)).toMatchObject({
     status: "FAILED",
-    error: { code: "Interrupted", step: "call", attempt: 6 },
+    error: { code: "Interrupted", step: "call", attempt: 8 },
   });
-  expect(functions.callsOf(jobId)).toHaveLength(6);
+  expect(functions.callsOf(jobId)).toHaveLength(8);
 });

@@ -1,0 +1,22 @@
+/** Who carries out a call: a node, which carries out many at a time, or a worker, whose lease is for this one task. */
+export type CallHolder = "node" | "worker";
+
+/** A dying node interrupts all its calls, and any of them may be the cause. So the first losses of a call only make it a suspect. */
+const suspectAfterInterruptions = 2;
+
+/**
+ * The maximum number of interruptions for which a call is blamed. Without it, a step that crashes its node would move from node to node for ever. A
+ * call is blamed only while it is the only suspect of its node, so that calls which ran beside the one that crashes nodes do not fail with it.
+ */
+const maxInterruptions = 5;
+
+/** Whether the call is a suspect after this many interruptions. No node carries out two suspects at once. */
+export function isSuspect(holder: CallHolder, interruptions: number): boolean {
+  return holder === "node" && interruptions >= suspectAfterInterruptions;
+}
+
+/** Whether the call was interrupted too often to be made again. A task is blamed for each lost worker, because no other task ends its lease. */
+export function isLostTooOften(holder: CallHolder, interruptions: number): boolean {
+  const blamedFor = holder === "node" ? interruptions - suspectAfterInterruptions : interruptions;
+  return blamedFor > maxInterruptions;
+}
