@@ -11,6 +11,14 @@ test.each(documents)("each link of %s leads to an existing file, and to a headin
   expect(local.filter((target) => !isThere(document, target))).toEqual([]);
 });
 
+test("the list by subject of decisions.md names each decision once", () => {
+  const [, ...decisions] = headingsOf("docs/internals/decisions.md", "## ");
+  const listed = [...proseOf("docs/internals/decisions.md").matchAll(/^- \[(.+)\]\(#[^)]+\)$/gm)].map(
+    ([, title]) => title,
+  );
+  expect(listed.toSorted()).toEqual(decisions.toSorted());
+});
+
 function isThere(document: string, target: string): boolean {
   const [path = "", anchor] = target.split("#");
   const file = path === "" ? document : join(dirname(document), path);
@@ -20,15 +28,18 @@ function isThere(document: string, target: string): boolean {
 
 /** Returns the anchors of a document, as the repository's pages make them from headings. */
 function anchorsOf(document: string): ReadonlySet<string> {
-  const headings = [...proseOf(document).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => heading);
   return new Set(
-    headings.map((heading) =>
+    headingsOf(document, "#+ ").map((heading) =>
       heading
         .toLowerCase()
         .replace(/[^\p{L}\p{N}_ -]/gu, "")
         .replaceAll(" ", "-"),
     ),
   );
+}
+
+function headingsOf(document: string, mark: string): readonly string[] {
+  return [...proseOf(document).matchAll(new RegExp(`^${mark}(.*)$`, "gm"))].map(([, heading = ""]) => heading);
 }
 
 /** The text of a document without its blocks of code. */
