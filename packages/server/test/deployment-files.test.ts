@@ -180,6 +180,13 @@ describe("deploy/helm/stepwell", () => {
     expect(templates).toMatch(/^ {12}readOnlyRootFilesystem: true$/m);
   });
 
+  test("gives the series of a PodMonitor the job that the alerts name", () => {
+    const [, label = ""] = /^ {2}jobLabel: (.+)$/m.exec(read(`${chart}/templates/podmonitor.yaml`)) ?? [];
+    const [, job] = new RegExp(`^${label}: (.+)$`, "m").exec(read(`${chart}/templates/_labels.tpl`)) ?? [];
+    const jobs = [...read("deploy/prometheus/alerts.yaml").matchAll(/job="(\w+)"/g)].map(([, name]) => name);
+    expect(new Set(jobs)).toEqual(new Set([job]));
+  });
+
   test("gives a pod time until load balancers drop it, and time to drain", () => {
     const numberOf = (pattern: RegExp) => Number(pattern.exec(templates)?.[1]);
     const graceSeconds = numberOf(/terminationGracePeriodSeconds: (\d+)/);
