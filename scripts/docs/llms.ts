@@ -11,12 +11,12 @@ export function llmsText({ sections }: Pages): string {
   });
   return `# Stepwell
 
-> Stepwell is a workflow service that people host themselves: register a workflow (a JSON definition of steps), submit jobs over HTTP, and it runs their steps durably, waits for events and loses nothing that it acknowledged.
+> Stepwell is a workflow service that you host. You register a workflow (a JSON definition of steps) and submit jobs over HTTP. The service runs the steps of the jobs, waits for events, and never loses anything that it has acknowledged.
 
 ${lists.join("\n")}
 ## API
 
 - [OpenAPI document](/openapi.json): every operation with its permission, parameters, answers and errors
-- [API reference](/docs/api): the same to read, as a page of HTML
+- [API reference](/docs/api): the same as an HTML page for people
 `;
 }

@@ -11,11 +11,11 @@ export async function whoAmI(place: Place): Promise<void> {
   const { boundTo } = caller;
   const facts = list({
     service: baseUrl,
-    "shown there": sources[from],
+    credential: sources[from],
     organization: caller.organizationId ?? organization ?? "none is chosen",
     permissions: caller.permissions?.join(", "),
     "bound to": boundTo === undefined ? undefined : JSON.stringify(boundTo),
-    "holds until": caller.expiresAt,
+    expires: caller.expiresAt,
   });
   show({ value: caller, text: `${nameOf(caller)}\n${facts}`, quiet: caller.id });
 }
