@@ -353,7 +353,7 @@ export const settings = {
     6_000,
     0,
     maxPerMinute,
-    "How many requests without a valid credential one address (for IPv6, one /64 network) may send in a minute to one node, and how many requests one caller may send for things that it has no access to. 0 means no limit. Beyond it, such requests get 429 without a look-up in the store, so that guessing costs the store nothing. Requests with a token that is in use still pass. The setting also bounds how many look-ups one address causes with origins that belong to no OAuth client. The default is far more than a client with an old token sends.",
+    "How many requests without a valid credential one address (for IPv6, one /64 network) may send in a minute to one node, and how many requests one caller may send for things that it has no access to. 0 means no limit. Beyond it, such requests get 429 without a look-up in the store, so that guessing costs the store nothing. Requests with a token that is in use still pass. The setting also limits, for each address, how often the service looks up an origin that belongs to no OAuth client. The default is far more than a client with an old token sends.",
   ),
 
   // Cloud functions.

@@ -16,11 +16,17 @@ export async function openStore(config: Config, logger: Logger = pino({ level: "
   let isPooled = false;
   const database = await openHome(config, {
     onSyncFailed: (error) => {
-      logger.fatal({ err: error }, "the disk refused to sync: ending, to recover from the log at the next start");
+      logger.fatal(
+        { err: error },
+        "the disk refused to sync: the process ends now, and the next start recovers from the log",
+      );
       process.exit(1);
     },
     onPanic: (reason) => {
-      logger.fatal({ reason }, "the embedded store broke off: ending, to recover from its log at the next start");
+      logger.fatal(
+        { reason },
+        "the embedded store broke off: the process ends now, and the next start recovers from its log",
+      );
       process.exit(1);
     },
     onConnectionLost: (error) => logger.warn({ reason: error.message }, "a connection to the database was lost"),
@@ -32,9 +38,8 @@ export async function openStore(config: Config, logger: Logger = pino({ level: "
       else logger.warn("the store's disk has room again");
     },
     onWorker: (worker, reason) => {
-      if (reason === undefined) logger.warn({ worker }, "a worker of the Citus answers again");
-      else
-        logger.error({ worker, reason }, "a worker of the Citus does not answer: the jobs of its organizations wait");
+      if (reason === undefined) logger.warn({ worker }, "a Citus worker answers again");
+      else logger.error({ worker, reason }, "a Citus worker does not answer: the jobs of its organizations wait");
     },
   });
   try {

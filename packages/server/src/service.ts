@@ -158,7 +158,7 @@ async function startEngine(
     onCommitted: (changed, stats) => metrics.committed(changed, stats),
     onTasksHandedOut: (dueForMs) => metrics.tasksHandedOut(dueForMs),
     onLeasesLost: (count) => metrics.leasesLost(count),
-    onFailure: (where, error) => logger.error({ err: error, where }, "the engine met an error"),
+    onFailure: (where, error) => logger.error({ err: error, where }, "an error occurred in the engine"),
   });
   metrics.watch(() => engine.gauges());
   watchQueues(ground, engine);

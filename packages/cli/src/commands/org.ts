@@ -13,7 +13,7 @@ export function declareOrg(program: Command): void {
   org
     .command("create")
     .argument("<name>")
-    .option("--display-name <text>", "the name that pages show; by default the name")
+    .option("--display-name <text>", "the name that pages show; by default NAME")
     .description("create an organization, and become its owner")
     .action(create);
   org
@@ -21,11 +21,11 @@ export function declareOrg(program: Command): void {
     .argument("<organizationId>")
     .option(
       "--requests-per-minute <number>",
-      'for all callers of the organization together; 0 sets no limit, and "default" the configured value',
+      'for all callers of the organization together; 0 means no limit, "default" means the configured value',
     )
     .option(
       "--submits-per-minute <number>",
-      'for jobs of the organization; 0 sets no limit, and "default" the configured value',
+      'for jobs of the organization; 0 means no limit, "default" means the configured value',
     )
     .option(
       "--max <name=number>",

@@ -19,7 +19,7 @@ export interface paths {
         put?: never;
         /**
          * Create an organization
-         * @description The caller becomes the owner of the organization. Every user may create organizations, as many as the operator of the service allows. An API token cannot create one, because it belongs to one organization. If another organization has the `key`, this is a conflict.
+         * @description The caller becomes the owner of the organization. Every user may create organizations, as many as the operator of the service allows. An API token cannot create one, because it belongs to one organization. If another organization has the `key`, the answer is 409.
          */
         post: operations["CreateOrganization"];
         delete?: never;
@@ -44,14 +44,14 @@ export interface paths {
         post?: never;
         /**
          * Delete an organization
-         * @description Afterwards nothing in the organization can be reached, its tokens are not valid any more, and its key is free for another organization. While the organization has jobs that are not finished, this is a conflict.
+         * @description Afterwards nothing in the organization can be reached, its tokens are not valid any more, and its key is free for another organization. While the organization has jobs that are not finished, the answer is 409.
          */
         delete: operations["DeleteOrganization"];
         options?: never;
         head?: never;
         /**
          * Change an organization
-         * @description You can change the names of the organization, and whether it requires a second factor of its members. Only a person who has a second factor can require one; for everybody else this is a conflict. The requirement takes effect on every node within a second.
+         * @description You can change the names of the organization, and whether it requires a second factor of its members. Only a person who has a second factor can require one; everybody else gets 409. The requirement takes effect on every node within a second.
          */
         patch: operations["UpdateOrganization"];
         trace?: never;
@@ -71,7 +71,7 @@ export interface paths {
         put?: never;
         /**
          * Register a workflow
-         * @description The workflow has no version yet, so no job can be submitted to it. If another workflow of the organization has the name, this is a conflict.
+         * @description The workflow has no version yet, so no job can be submitted to it. If another workflow of the organization has the name, the answer is 409.
          */
         post: operations["RegisterWorkflow"];
         delete?: never;
@@ -222,13 +222,13 @@ export interface paths {
         get: operations["GetTaggedWorkflowVersion"];
         /**
          * Point a tag at a version
-         * @description Jobs that are submitted by this tag from now on run that version. Jobs that were submitted before keep their version.
+         * @description Jobs that are submitted with this tag from now on run that version. Jobs that were submitted before keep their version.
          */
         put: operations["SetWorkflowVersionTag"];
         post?: never;
         /**
          * Delete a tag
-         * @description The version of the tag stays, and so do the jobs that were submitted by the tag.
+         * @description The version of the tag stays, and so do the jobs that were submitted with the tag.
          */
         delete: operations["DeleteTag"];
         options?: never;
@@ -351,7 +351,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a failed or cancelled job
-         * @description The job continues with a new attempt of the step at which it ended. If the job has neither failed nor been cancelled, this is a conflict.
+         * @description The job continues with a new attempt of the step at which it ended. If the job has neither failed nor been cancelled, the answer is 409.
          */
         post: operations["ResumeJob"];
         delete?: never;
@@ -409,7 +409,7 @@ export interface paths {
         };
         /**
          * List the branches of a step of a job
-         * @description The answer lists the branches of one visit of a parallel or forEach step, and counts how many of them are open, succeeded and failed. Those that failed come first, then those that are open, were cancelled and succeeded, each in the order of the list or of the definition. Branches that have not begun are only counted.
+         * @description The answer lists the branches of one visit of a parallel or forEach step, and counts how many of them are open, succeeded and failed. Failed branches come first, then open ones, then cancelled ones, then those that succeeded. Within each of these groups, branches are in the order of the list or of the definition. Branches that have not begun are only counted.
          */
         get: operations["ListJobBranches"];
         put?: never;
@@ -599,7 +599,7 @@ export interface paths {
         put?: never;
         /**
          * Complete a task
-         * @description The work is done, and `output` becomes the output of the step. The answer comes once it is stored. If the worker does not hold the task any more, this is a conflict.
+         * @description The work is done, and `output` becomes the output of the step. The answer comes once it is stored. If the worker does not hold the task any more, the answer is 409.
          */
         post: operations["CompleteTask"];
         delete?: never;
@@ -619,7 +619,7 @@ export interface paths {
         put?: never;
         /**
          * Fail a task
-         * @description The work failed. The step is tried again as its `retry` says, unless `retryable` is false; in the end it fails with `ExecutorError`, this `message` and this `type`. If the worker does not hold the task any more, this is a conflict.
+         * @description The work failed. The step is tried again as its `retry` says, unless `retryable` is false; in the end it fails with `ExecutorError`, this `message` and this `type`. If the worker does not hold the task any more, the answer is 409.
          */
         post: operations["FailTask"];
         delete?: never;
@@ -659,7 +659,7 @@ export interface paths {
         put?: never;
         /**
          * Hold a task
-         * @description The worker still works on the task, and holds it for another `heartbeatSeconds` from now. If the worker does not hold the task any more, for example because its job was cancelled, this is a conflict, and the worker should stop.
+         * @description The worker still works on the task, and holds it for another `heartbeatSeconds` from now. If the worker does not hold the task any more, for example because its job was cancelled, the answer is 409, and the worker should stop.
          */
         post: operations["HeartbeatTask"];
         delete?: never;
@@ -677,7 +677,7 @@ export interface paths {
         };
         /**
          * List task queues
-         * @description The answer lists the queues in which tasks wait, which workers have asked, or which somebody paused, in the order of their names.
+         * @description The answer lists, in the order of their names, the queues in which tasks wait, from which workers have asked for tasks, or which somebody paused.
          */
         get: operations["ListTaskQueues"];
         put?: never;
@@ -836,14 +836,14 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API token
-         * @description The token ends for good on every node within a second, and so does an earlier secret that a rotation left valid. You must hold everything that the token may do.
+         * @description The token ends for good on every node within a second, and so does an earlier secret that a rotation left valid. You must have every permission of the token.
          */
         delete: operations["RevokeApiToken"];
         options?: never;
         head?: never;
         /**
          * Change an API token
-         * @description The change is in force on every node within a second. You must hold everything that the token may do, before and after it. If you call with a token that expires, you cannot give more rights to a token that expires later than yours.
+         * @description The change is in force on every node within a second. You must have every permission of the token, before and after the change. If you call with a token that expires, you cannot give more rights to a token that expires later than yours.
          */
         patch: operations["UpdateApiToken"];
         trace?: never;
@@ -864,14 +864,14 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API token
-         * @description This operation does the same as RevokeApiToken under another path. The token ends for good on every node within a second, and so does an earlier secret that a rotation left valid. You must hold everything that the token may do.
+         * @description This operation does the same as RevokeApiToken under another path. The token ends for good on every node within a second, and so does an earlier secret that a rotation left valid. You must have every permission of the token.
          */
         delete: operations["RevokeApiAuthToken"];
         options?: never;
         head?: never;
         /**
          * Change an API token
-         * @description This operation does the same as UpdateApiToken under another path. The change is in force on every node within a second. You must hold everything that the token may do, before and after it. If you call with a token that expires, you cannot give more rights to a token that expires later than yours.
+         * @description This operation does the same as UpdateApiToken under another path. The change is in force on every node within a second. You must have every permission of the token, before and after the change. If you call with a token that expires, you cannot give more rights to a token that expires later than yours.
          */
         patch: operations["UpdateApiAuthToken"];
         trace?: never;
@@ -1155,7 +1155,7 @@ export interface paths {
         put?: never;
         /**
          * Give an API token a new secret
-         * @description The token keeps its id, permissions, bounds and expiry. Its earlier secret stays valid for `overlapSeconds` more, so that you can change programs one by one. If an even earlier secret is still valid, it ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The earlier secret works during its overlap, but cannot change the organization, its tokens, members, roles, invitations and OAuth clients. A token that rotates itself repeats a lost attempt under the same `amz-sdk-invocation-id`. You must hold everything that the token may do, and a token that you call with must live as long as this one.
+         * @description The token keeps its id, permissions, bounds and expiry. Its earlier secret stays valid for `overlapSeconds` more, so that you can change programs one by one. If an even earlier secret is still valid, it ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The earlier secret works during its overlap, but cannot change the organization, its tokens, members, roles, invitations and OAuth clients. If a token rotates itself and the answer is lost, send the request again with the same `amz-sdk-invocation-id`. You must have every permission of the token. If you call with another token, it must not expire before this one.
          */
         post: operations["RotateApiToken"];
         delete?: never;
@@ -1175,7 +1175,7 @@ export interface paths {
         put?: never;
         /**
          * Give an API token a new secret
-         * @description This operation does the same as RotateApiToken under another path. The token keeps its id, permissions, bounds and expiry. Its earlier secret stays valid for `overlapSeconds` more, so that you can change programs one by one. If an even earlier secret is still valid, it ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The earlier secret works during its overlap, but cannot change the organization, its tokens, members, roles, invitations and OAuth clients. A token that rotates itself repeats a lost attempt under the same `amz-sdk-invocation-id`. You must hold everything that the token may do, and a token that you call with must live as long as this one.
+         * @description This operation does the same as RotateApiToken under another path. The token keeps its id, permissions, bounds and expiry. Its earlier secret stays valid for `overlapSeconds` more, so that you can change programs one by one. If an even earlier secret is still valid, it ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The earlier secret works during its overlap, but cannot change the organization, its tokens, members, roles, invitations and OAuth clients. If a token rotates itself and the answer is lost, send the request again with the same `amz-sdk-invocation-id`. You must have every permission of the token. If you call with another token, it must not expire before this one.
          */
         post: operations["RotateApiAuthToken"];
         delete?: never;
@@ -1240,14 +1240,14 @@ export interface paths {
         post?: never;
         /**
          * Remove a member
-         * @description The change takes effect on every node within a second. You must hold everything that the member may do. The last owner cannot be removed. API tokens that the member made stay valid unless `revokeApiTokens` is true; GetMember counts them.
+         * @description The change takes effect on every node within a second. You must have every permission that the member has. The last owner cannot be removed. API tokens that the member made stay valid unless `revokeApiTokens` is true; GetMember counts them.
          */
         delete: operations["RemoveMember"];
         options?: never;
         head?: never;
         /**
          * Change a member's roles
-         * @description The change takes effect on every node within a second. You must hold everything that the member may do, before and after it. The last owner of an organization stays an owner.
+         * @description The change takes effect on every node within a second. You must have every permission that the member has, before and after the change. The last owner of an organization stays an owner.
          */
         patch: operations["UpdateMember"];
         trace?: never;
@@ -1283,7 +1283,7 @@ export interface paths {
         put?: never;
         /**
          * Make a link that sets a member's password
-         * @description The link is for a member who forgot their password (it then works for 1 hour) or has none yet (72 hours). It works once, and earlier links stop working. It ends no later than the token that you call with. You must hold everything that the member may do, and the member must be in no other organization, now and when the link is used, so that nobody takes over an account there. The operation takes no Idempotency-Key, since the link is shown only once.
+         * @description The link is for a member who forgot their password (it then works for 1 hour) or has none yet (72 hours). It works once, and earlier links stop working. It ends no later than the token that you call with. You must have every permission that the member has. The member must not belong to another organization, neither now nor when the link is used, because the link would also open the other organization to you. The operation takes no Idempotency-Key, since the link is shown only once.
          */
         post: operations["CreatePasswordLink"];
         delete?: never;
@@ -1307,7 +1307,7 @@ export interface paths {
         put?: never;
         /**
          * Create a role
-         * @description You must hold everything that the role permits. If another role of the organization has or had the name, this is a conflict.
+         * @description You must have every permission of the role. If another role of the organization has or had the name, the answer is 409.
          */
         post: operations["CreateRole"];
         delete?: never;
@@ -1332,14 +1332,14 @@ export interface paths {
         post?: never;
         /**
          * Delete a role
-         * @description You must hold everything that the role permits. While a member has the role, or an open invitation gives it, this is a conflict.
+         * @description You must have every permission of the role. While a member has the role, or an open invitation gives it, the answer is 409.
          */
         delete: operations["DeleteRole"];
         options?: never;
         head?: never;
         /**
          * Change a role
-         * @description The change takes effect for all members with the role, on every node within a second. You must hold everything that the role permits, before and after it. A built-in role cannot be changed. With a new `name`, members and invitations keep the role under that name. So do the mappings of identity providers, which may go on using a former name; therefore no other role can have that name until the role is deleted.
+         * @description The change takes effect for all members with the role, on every node within a second. You must have every permission that the role has before and after the change. A built-in role cannot be changed. If you change the `name`, members and invitations keep the role. The mappings of identity providers keep it too, even if they still use the old name, so no other role can get the old name until this role is deleted.
          */
         patch: operations["UpdateRole"];
         trace?: never;
@@ -1359,7 +1359,7 @@ export interface paths {
         put?: never;
         /**
          * Invite somebody
-         * @description You must hold every permission of the roles, now and when the invitation is accepted. The link is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, revoke the invitation and create another.
+         * @description You must have every permission of the roles, now and when the invitation is accepted. The link is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, revoke the invitation and create another.
          */
         post: operations["CreateInvitation"];
         delete?: never;
@@ -1384,7 +1384,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an invitation
-         * @description The invitation ends for good and at once. If the invitation was accepted already, this is a conflict: remove the member instead.
+         * @description The invitation ends for good and at once. If the invitation was accepted already, the answer is 409: remove the member instead.
          */
         delete: operations["RevokeInvitation"];
         options?: never;
@@ -1403,7 +1403,7 @@ export interface paths {
         put?: never;
         /**
          * Accept an invitation
-         * @description The caller becomes a member of the organization. An invitation works once. If it was revoked, has expired or never existed, the answer is 404. If it was accepted already, or if its maker may not grant its roles any more, this is a conflict.
+         * @description The caller becomes a member of the organization. An invitation works once. If it was revoked, has expired or never existed, the answer is 404. If it was accepted already, or if its maker may not grant its roles any more, the answer is 409.
          */
         post: operations["AcceptInvitation"];
         delete?: never;
@@ -1664,7 +1664,7 @@ export interface components {
              * @description The id of the request. It is also in the header `X-Request-Id` and in the service's log.
              */
             requestId: string;
-            /** @description The problems of the input, all of them. A problem of a definition also has `line`, `column` and `offset`. */
+            /** @description All problems of the input. A problem of a definition also has `line`, `column` and `offset`. */
             errors?: {
                 /** @description The place of the problem, as a JSON pointer into the body, the query or, where one was sent, the definition. It is empty for a problem of the whole input. */
                 pointer: string;
@@ -2535,7 +2535,7 @@ export interface components {
                 eventIds?: string[];
                 /** @description The events among these that have not come yet. */
                 missingEventIds?: string[];
-                /** @description The number of missing events that is enough for the step to continue. */
+                /** @description How many of the missing events the step needs to continue. */
                 missingCount?: number;
                 /** @description The unmatched events with an id that is nearly a missing one, the latest first. */
                 misspelledEvents?: {
@@ -3641,7 +3641,7 @@ export interface components {
         };
         /** PermissionCheck */
         PermissionCheck: {
-            /** @description The permissions that you asked for, each with true when you have it. */
+            /** @description The permissions that you asked for, each with true or false. */
             allowed: {
                 [key: string]: boolean;
             };
@@ -5177,7 +5177,7 @@ export interface operations {
                      * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
                      */
                     workflowId: string;
-                    /** @description The version to run, by exactly one of the three fields. If it is left out, it is the version at which the tag `$LIVE` points. */
+                    /** @description The version to run, named by exactly one of the three fields. If it is left out, the job runs the version at which the tag `$LIVE` points. */
                     workflowVersion?: {
                         tag?: string;
                         /**
@@ -6206,7 +6206,7 @@ export interface operations {
                     step?: string;
                     /** @description The path of the branch in which `step` is, as in a job's `steps`. It is required for a step in a branch. If it is left out, it is the main line. */
                     branch?: string;
-                    /** @description The only visit of `step` that the event is for, as in a job's `steps`. If it is left out, it is the visit that waits now, otherwise the next one. */
+                    /** @description The only visit of `step` that the event is for, as in a job's `steps`. If it is left out, the event is for the visit that waits now, or for the next visit when none waits. */
                     visit?: number;
                 };
             };
@@ -6906,7 +6906,7 @@ export interface operations {
                 metric: "jobs_submitted" | "jobs_succeeded" | "jobs_failed" | "jobs_cancelled" | "step_failures" | "step_retries" | "job_duration_seconds" | "step_duration_seconds" | "jobs_running" | "jobs_waiting";
                 /** @description The aggregation. Counts have `sum`. Durations have all other aggregations; the default is `avg`. */
                 aggregation?: "sum" | "avg" | "p50" | "p95" | "p99" | "max";
-                /** @description The length of a bucket, in UTC. */
+                /** @description The length of a bucket. Buckets begin at whole hours or days in UTC. */
                 bucket?: "hour" | "day";
                 /** @description The beginning, widened to whole buckets. If it is left out, it is 24 hours (for hours) or 30 days (for days) before `to`. */
                 from?: string;
@@ -6982,7 +6982,7 @@ export interface operations {
                         }[];
                         /**
                          * Format: date-time
-                         * @description The time before which not all jobs are counted yet. An earlier release ran those jobs, and they are counted in the background.
+                         * @description Some jobs from before this time are not counted yet. An earlier release ran them, and the service still counts them in the background.
                          * @example 2026-01-31T12:00:00.000Z
                          */
                         incompleteBefore?: string;
@@ -7276,7 +7276,7 @@ export interface operations {
                 "application/json": {
                     /** @description The purpose of the token. */
                     name: string;
-                    /** @description The permissions of the token. You can grant only what you hold yourself. */
+                    /** @description The permissions of the token. You can give only permissions that you have yourself. */
                     permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                     /**
                      * Format: date-time
@@ -7287,7 +7287,7 @@ export interface operations {
                     boundTo?: {
                         /** @description The token reaches only these workflows, with their versions, tags and jobs. */
                         workflowIds?: string[];
-                        /** @description The token sets and deletes only these tags, submits jobs only by these tags, and changes only jobs that were submitted by them. This does not restrict what the token reads. */
+                        /** @description The token sets and deletes only these tags, submits jobs only with these tags, and changes only jobs that were submitted with them. This does not restrict what the token reads. */
                         tags?: string[];
                         /** @description The token can only send this event to this job. This bound cannot be combined with other bounds, or with another permission than `job:event:send`. */
                         jobEvent?: {
@@ -7449,7 +7449,7 @@ export interface operations {
                 "application/json": {
                     /** @description The purpose of the token. */
                     name: string;
-                    /** @description The permissions of the token. You can grant only what you hold yourself. */
+                    /** @description The permissions of the token. You can give only permissions that you have yourself. */
                     permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                     /**
                      * Format: date-time
@@ -7460,7 +7460,7 @@ export interface operations {
                     boundTo?: {
                         /** @description The token reaches only these workflows, with their versions, tags and jobs. */
                         workflowIds?: string[];
-                        /** @description The token sets and deletes only these tags, submits jobs only by these tags, and changes only jobs that were submitted by them. This does not restrict what the token reads. */
+                        /** @description The token sets and deletes only these tags, submits jobs only with these tags, and changes only jobs that were submitted with them. This does not restrict what the token reads. */
                         tags?: string[];
                         /** @description The token can only send this event to this job. This bound cannot be combined with other bounds, or with another permission than `job:event:send`. */
                         jobEvent?: {
@@ -7648,7 +7648,7 @@ export interface operations {
                 "application/json": {
                     /** @description The purpose of the token. */
                     name?: string;
-                    /** @description The permissions of the token. You can grant only what you hold yourself. */
+                    /** @description The permissions of the token. You can give only permissions that you have yourself. */
                     permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                     /**
                      * Format: date-time
@@ -7659,7 +7659,7 @@ export interface operations {
                     boundTo?: {
                         /** @description The token reaches only these workflows, with their versions, tags and jobs. */
                         workflowIds?: string[];
-                        /** @description The token sets and deletes only these tags, submits jobs only by these tags, and changes only jobs that were submitted by them. This does not restrict what the token reads. */
+                        /** @description The token sets and deletes only these tags, submits jobs only with these tags, and changes only jobs that were submitted with them. This does not restrict what the token reads. */
                         tags?: string[];
                         /** @description The token can only send this event to this job. This bound cannot be combined with other bounds, or with another permission than `job:event:send`. */
                         jobEvent?: {
@@ -7846,7 +7846,7 @@ export interface operations {
                 "application/json": {
                     /** @description The purpose of the token. */
                     name?: string;
-                    /** @description The permissions of the token. You can grant only what you hold yourself. */
+                    /** @description The permissions of the token. You can give only permissions that you have yourself. */
                     permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                     /**
                      * Format: date-time
@@ -7857,7 +7857,7 @@ export interface operations {
                     boundTo?: {
                         /** @description The token reaches only these workflows, with their versions, tags and jobs. */
                         workflowIds?: string[];
-                        /** @description The token sets and deletes only these tags, submits jobs only by these tags, and changes only jobs that were submitted by them. This does not restrict what the token reads. */
+                        /** @description The token sets and deletes only these tags, submits jobs only with these tags, and changes only jobs that were submitted with them. This does not restrict what the token reads. */
                         tags?: string[];
                         /** @description The token can only send this event to this job. This bound cannot be combined with other bounds, or with another permission than `job:event:send`. */
                         jobEvent?: {
@@ -9075,7 +9075,7 @@ export interface operations {
     RemoveMember: {
         parameters: {
             query?: {
-                /** @description True to revoke also the API tokens of this organization that the member made, directly or by a token that they made. This needs `apitoken:revoke`, and everything that those tokens may do. */
+                /** @description True to revoke also the API tokens of this organization that the member made, directly or by a token that they made. This needs `apitoken:revoke` and every permission of those tokens. */
                 revokeApiTokens?: boolean;
             };
             header?: never;
@@ -9132,7 +9132,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description The roles, which can be built-in ones or the organization's own. You must hold everything that they permit. */
+                    /** @description The roles, which can be built-in ones or the organization's own. You must have all of their permissions yourself. */
                     roles: string[];
                 };
             };
@@ -9358,7 +9358,7 @@ export interface operations {
                     name: string;
                     /** @description The purpose of the role. */
                     description?: string;
-                    /** @description The permissions of members with the role. The list may be empty. You must hold all of them yourself. A new role without this field permits nothing. */
+                    /** @description The permissions of members with the role. The list may be empty. You must have all of them yourself. A new role without this field permits nothing. */
                     permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                 };
             };
@@ -9523,7 +9523,7 @@ export interface operations {
                     name?: string;
                     /** @description The purpose of the role. */
                     description?: string;
-                    /** @description The permissions of members with the role. The list may be empty. You must hold all of them yourself. A new role without this field permits nothing. */
+                    /** @description The permissions of members with the role. The list may be empty. You must have all of them yourself. A new role without this field permits nothing. */
                     permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                 };
             };
@@ -9654,7 +9654,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description The roles, which can be built-in ones or the organization's own. You must hold everything that they permit. */
+                    /** @description The roles, which can be built-in ones or the organization's own. You must have all of their permissions yourself. */
                     roles?: string[];
                     /**
                      * @description The role of the new member. Use this field instead of `roles` when there is only one.
@@ -10345,7 +10345,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The permissions, each with whether you have it in this organization. */
+            /** @description For each permission, whether you have it in this organization. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -33,7 +33,7 @@ interface Target {
   readonly tag?: string;
 }
 
-/** Submits a job by a tag or by a version, and leads to its page. */
+/** Submits a job with a tag or a version, and leads to its page. */
 export function SubmitJobDialog({ workflow, name, versionId, tag, input, onClose }: SubmitJobDialogProps) {
   const words = texts.submit;
   const { targets, error, refetch } = useTargets(workflow);

@@ -62,7 +62,7 @@ onOneStore((home) => {
     await page.getByLabel("Waits for the event").fill("approved");
     await expect.poll(() => statuses(page)).toEqual(["Waiting"]);
     await page.getByLabel("Waits for the event").fill("nothing");
-    await page.getByText("No job fits the filters").waitFor();
+    await page.getByText("No job matches the filters").waitFor();
     await page.getByRole("main").getByRole("button", { name: "Clear filters" }).last().click();
     await page.getByLabel("Order").selectOption("Oldest first");
     await expect.poll(() => statuses(page)).toEqual(["Waiting", "Failed", "Succeeded"]);
@@ -72,7 +72,7 @@ onOneStore((home) => {
     await expect.poll(() => statuses(page)).toEqual(["Waiting"]);
     await expect.poll(() => page.getByLabel("Version").inputValue()).toBe(waiting.versionId);
     await page.getByLabel("Submitted until").fill("2020-06-01T00:00");
-    await page.getByText("No job fits the filters").waitFor();
+    await page.getByText("No job matches the filters").waitFor();
     expect(page.url()).toContain("createdBefore=2020-0");
   });
 
@@ -190,16 +190,16 @@ onOneStore((home) => {
       expect(await page.getByRole("row").nth(20).getByRole("link").getAttribute("href")).toMatch(/\/jobs\/01900000-/);
     });
 
-    test("a job that no longer fits the filters stays in its place with a note until the reader removes it", async () => {
+    test("a job that no longer matches the filters stays in its place with a note until the reader removes it", async () => {
       const { owner, jobIds } = await busyOwner();
       const page = await browser.newPage();
       await signInAt(page, `${owner.url}/jobs?status=RUNNING`, owner);
       await expect.poll(() => statuses(page)).toEqual(["Waiting"]);
       await owner.api.call("CancelJob", { params: { jobId: jobIds[0] ?? "" } });
       await page.getByText("1 no longer listed").waitFor();
-      expect(await page.getByTitle("This job no longer fits the filters").count()).toBe(1);
+      expect(await page.getByTitle("This job no longer matches the filters").count()).toBe(1);
       await page.getByRole("button", { name: "Show" }).click();
-      await page.getByText("No job fits the filters").waitFor();
+      await page.getByText("No job matches the filters").waitFor();
     });
 
     test("the number of running jobs on the first page links to the running jobs that do not wait", async () => {
@@ -208,7 +208,7 @@ onOneStore((home) => {
       await signInAt(page, owner.url, owner);
       await page.getByRole("link", { name: /^Running/ }).click();
       await page.waitForURL("**/jobs?status=RUNNING&isWaiting=false");
-      await page.getByText("No job fits the filters").waitFor();
+      await page.getByText("No job matches the filters").waitFor();
     });
 
     test("an address that is typed by hand finds an event with any name", async () => {
@@ -286,7 +286,7 @@ onOneStore((home) => {
         await page.getByText("1 new job").waitFor();
         await expectAccessible(page, `jobs in ${colorScheme}`);
         await goTo(page, `${owner.url}/jobs?awaitingEventId=nothing`);
-        await page.getByText("No job fits the filters").waitFor();
+        await page.getByText("No job matches the filters").waitFor();
         await expectAccessible(page, `no jobs in ${colorScheme}`);
       },
     );

@@ -59,7 +59,7 @@ function judgeReplication({ synchronousStandbyNames, synchronousCommit, standbyC
 
 function judgeConnections({ maxConnections }: ServerFacts, poolSize: number): Finding {
   const nodes = Math.floor(maxConnections / poolSize);
-  const room = `This role may hold ${maxConnections} connections, and each node takes ${poolSize} (STEPWELL_DATABASE_POOL_SIZE)`;
+  const room = `This role may open ${maxConnections} connections, and each node takes ${poolSize} (STEPWELL_DATABASE_POOL_SIZE)`;
   const advice = "Raise max_connections, or lower STEPWELL_DATABASE_POOL_SIZE.";
   if (nodes < 1) return problem("connections", `${room}: not enough for one node. ${advice}`);
   // In a rolling restart, the next node starts before the last one has stopped.

@@ -81,7 +81,7 @@ export const job = {
     by: "By",
     visit: "Visit",
     calls: "Calls",
-    callsOf: (count: number, most: number) => `${count} held, ${most} at once per node`,
+    callsOf: (count: number, most: number) => `${count} held; a node runs at most ${most} at once`,
   },
   send: (eventId: string) => `Send ${eventId}`,
   sent: (eventId: string, outcome: string) => `${eventId}: ${outcome}`,
@@ -224,7 +224,7 @@ export const job = {
   detail: "Detail",
   historyFilter: "Filter",
   historyFilterHint: "Type, step, error or event",
-  historyNone: "No entry fits the filter.",
+  historyNone: "No entry matches the filter.",
   exportHistory: "Export as JSON",
   showHistory: (count: number) => `Show all ${countOf(count, "entry", "entries")}`,
   entries: {

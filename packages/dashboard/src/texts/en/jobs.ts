@@ -27,7 +27,7 @@ export const jobs = {
   upToDate: "Up to date",
   old: "Not up to date: the service does not answer. This page tries again by itself.",
   show: "Show",
-  goneRow: "This job no longer fits the filters",
+  goneRow: "This job no longer matches the filters",
   job: "Job",
   at: "Current step",
   submitted: "Submitted",
@@ -38,7 +38,7 @@ export const jobs = {
   emptyTitle: "No job yet",
   empty:
     "A job runs one version of a workflow with one input. Submit one from a workflow's page, or begin with the sample:",
-  noneFound: "No job fits the filters",
+  noneFound: "No job matches the filters",
   noneFoundText: "Remove a filter, or choose a longer time.",
   thisWorkflow: "This workflow",
   thisVersion: "This version",

@@ -87,7 +87,7 @@ export const roles = {
   remove: "Delete",
   removeNamed: (name: string) => `Delete the role ${name}`,
   removeTitle: (name: string) => `Delete the role ${name}?`,
-  removeText: "A role that a member or an open invitation has cannot be deleted.",
+  removeText: "You cannot delete a role while a member or an open invitation has it.",
   removed: (name: string) => `The role ${name} is deleted`,
 } as const;
 

@@ -11,7 +11,7 @@ const explanations: Readonly<Record<AdmissionRejection, (name: string) => string
   "foreign-domain": (name) =>
     `${name} is not responsible for your e-mail address here. Sign in another way, or ask an owner of your organization.`,
   "address-taken": (name) =>
-    `There is an account with your e-mail address that belongs to another person of ${name}. Ask the operator of this service.`,
+    `The account with your e-mail address here belongs to another person who signs in with ${name}. Ask the operator of this service.`,
   disabled: () => "Your account is disabled. Ask the operator of this service.",
   "no-role": (name) => `${name} gives you no role in its organization. Ask the people who run ${name} for a role.`,
   "no-room": (name) =>

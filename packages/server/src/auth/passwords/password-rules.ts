@@ -26,7 +26,7 @@ export function problemsOfNewPassword(password: string, email: string, pointer: 
 }
 
 function problemOf(password: string, email: string): string | undefined {
-  if (password.includes("\0")) return "must not hold the character NUL";
+  if (password.includes("\0")) return "must not contain the character NUL";
   const normalized = normalizePassword(password);
   if (normalized === undefined && password !== "") return `must have at most ${maxLength} characters`;
   if (normalized === undefined || lengthOf(normalized) < minLength) return `must have at least ${minLength} characters`;

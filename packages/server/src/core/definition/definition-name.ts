@@ -18,7 +18,7 @@ export function readName(
 
 function whatIsWrong(name: string, maxLength: number): string | undefined {
   if (name.trim() === "") return "must not be blank";
-  if (/\p{Cc}/u.test(name)) return "must not hold control characters such as line breaks";
+  if (/\p{Cc}/u.test(name)) return "must not contain control characters such as line breaks";
   return isLongerThan(name, maxLength) ? `${quoted(name)} is longer than ${maxLength} characters` : undefined;
 }
 

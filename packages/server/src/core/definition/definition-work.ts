@@ -255,6 +255,6 @@ function refusePayloadsOfOpenIds(
   for (const eventId of Object.keys(payloadDefinitions)) {
     if (eventIds.includes(eventId)) continue;
     const place = pointerTo(`${pointer}/payloadDefinitions`, eventId);
-    problems.add(place, `${detail}; only an id that is written out can have a definition`);
+    problems.add(place, `${detail}; only an id without an expression can have a definition`);
   }
 }

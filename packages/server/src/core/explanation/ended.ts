@@ -58,7 +58,7 @@ function wayOut(plan: Plan, error: JobError, isInputMissing: boolean): { advice:
   const kind = plan.steps.get(error.step)?.work.kind;
   const isCall = kind === "call";
   if (error.code === "Timeout" && error.type === jobTimeoutType) {
-    const advice = `Find out what took so long, ${resume}, and its whole time starts anew.`;
+    const advice = `Find out what took so long, ${resume}, and its whole time starts again.`;
     return { advice, operation: "ResumeJob" };
   }
   const waitAnew = {

@@ -185,11 +185,11 @@ class JsonWalk {
 
   #isStorable(value: string, position: number): boolean {
     if (value.includes("\0")) {
-      return this.#refuse("the text holds the character NUL (\\u0000), which cannot be stored; remove it", position);
+      return this.#refuse("the text contains the character NUL (\\u0000), which cannot be stored; remove it", position);
     }
     if (value.isWellFormed()) return true;
     return this.#refuse(
-      "the text holds half of a surrogate pair (\\ud800 to \\udfff), which is not a character; remove it",
+      "the text contains half of a surrogate pair (\\ud800 to \\udfff), which is not a character; remove it",
       position,
     );
   }

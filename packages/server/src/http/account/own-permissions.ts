@@ -20,7 +20,7 @@ const PermissionCheckSchema = Type.Object(
     allowed: Type.Unsafe<Record<string, boolean>>({
       type: "object",
       additionalProperties: { type: "boolean" },
-      description: "The permissions that you asked for, each with true when you have it.",
+      description: "The permissions that you asked for, each with true or false.",
     }),
     all: Type.Boolean({ description: "True when you have all of these permissions." }),
   },
@@ -90,7 +90,7 @@ function checkPermissionsRoute(app: App): void {
           }),
         }),
         response: {
-          200: answer("The permissions, each with whether you have it in this organization.", PermissionCheckSchema),
+          200: answer("For each permission, whether you have it in this organization.", PermissionCheckSchema),
         },
       },
     },

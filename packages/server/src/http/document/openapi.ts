@@ -72,7 +72,7 @@ const tags = [
   ["organizations", "An organization owns everything else, and no two organizations share anything."],
   ["workflows", "A workflow has a name and a sequence of versions."],
   ["versions", "A version is one definition, which never changes."],
-  ["tags", "A tag points at a version and can be moved. Jobs are submitted by tag."],
+  ["tags", "A tag points at a version and can be moved. Jobs are submitted with a tag."],
   ["jobs", "A job runs one version with one input."],
   ["events", "A job waits for events, and your programs send them."],
   ["tasks", "A task is a step that waits in a queue for a worker, which is a program of yours."],

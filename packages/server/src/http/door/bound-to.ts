@@ -23,7 +23,7 @@ export function boundToBody(maxNameLength: number) {
           maxItems: maxBound,
           uniqueItems: true,
           description:
-            "The token sets and deletes only these tags, submits jobs only by these tags, and changes only jobs that were submitted by them. This does not restrict what the token reads.",
+            "The token sets and deletes only these tags, submits jobs only with these tags, and changes only jobs that were submitted with them. This does not restrict what the token reads.",
         }),
       ),
       jobEvent: Type.Optional(

@@ -191,7 +191,7 @@ function asServiceError(error: unknown): ServiceError | undefined {
   if (error instanceof ServiceError) return error;
   if (error instanceof StoreUnavailableError) return storeUnavailable(error);
   if (error instanceof ReadDeadlineError) {
-    const message = `This read took longer than ${error.deadlineMs} ms and was given up. Ask for less (a shorter range, a narrower filter, a smaller page; of a large job ListJobSteps), or ask again later.`;
+    const message = `This read took longer than ${error.deadlineMs} ms and was given up. Ask for less (a shorter range, a narrower filter, a smaller page; for a large job, ListJobSteps), or ask again later.`;
     return new ServiceError("UnavailableError", message, { retryAfterSeconds: 5 });
   }
   if (error instanceof TransactionAbortedError) {

@@ -94,7 +94,7 @@ export const RoleNames = Type.Array(RoleName, {
   maxItems: 20,
   uniqueItems: true,
   description:
-    "The roles, which can be built-in ones or the organization's own. You must hold everything that they permit.",
+    "The roles, which can be built-in ones or the organization's own. You must have all of their permissions yourself.",
 });
 
 const organizationId = Type.String({ format: "uuid", description: "The organization." });
@@ -194,8 +194,7 @@ export const ProblemSchema = Type.Object(
           offset: Type.Optional(definitionPosition.offset),
         }),
         {
-          description:
-            "The problems of the input, all of them. A problem of a definition also has `line`, `column` and `offset`.",
+          description: "All problems of the input. A problem of a definition also has `line`, `column` and `offset`.",
         },
       ),
     ),

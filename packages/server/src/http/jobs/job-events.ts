@@ -214,7 +214,7 @@ function eventBody({ maxNameLength, maxStepRunsPerJob }: Config) {
         minimum: 1,
         maximum: maxStepRunsPerJob,
         description:
-          "The only visit of `step` that the event is for, as in a job's `steps`. If it is left out, it is the visit that waits now, otherwise the next one.",
+          "The only visit of `step` that the event is for, as in a job's `steps`. If it is left out, the event is for the visit that waits now, or for the next visit when none waits.",
       }),
     ),
   });

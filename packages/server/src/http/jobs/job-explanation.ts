@@ -54,7 +54,7 @@ const FactsSchema = Type.Object(
     failedCount: count("The number of these branches that have failed without failing the step."),
     eventIds: strings("The events for which the step waits."),
     missingEventIds: strings("The events among these that have not come yet."),
-    missingCount: count("The number of missing events that is enough for the step to continue."),
+    missingCount: count("How many of the missing events the step needs to continue."),
     misspelledEvents: Type.Optional(
       Type.Array(Type.Object({ eventId: Type.String(), meantEventId: Type.String(), receivedAt: Time }), {
         description: "The unmatched events with an id that is nearly a missing one, the latest first.",

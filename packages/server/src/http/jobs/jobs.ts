@@ -60,7 +60,7 @@ const VersionChoiceSchema = closed(
     maxProperties: 1,
     "x-rule": "must have exactly one of `tag`, `versionId` and `versionNumber`",
     description:
-      "The version to run, by exactly one of the three fields. If it is left out, it is the version at which the tag `$LIVE` points.",
+      "The version to run, named by exactly one of the three fields. If it is left out, the job runs the version at which the tag `$LIVE` points.",
   },
 );
 
@@ -220,7 +220,7 @@ function resumeJobRoute(app: App, parts: ServerParts): void {
         tags: ["jobs"],
         summary: "Resume a failed or cancelled job",
         description:
-          "The job continues with a new attempt of the step at which it ended. If the job has neither failed nor been cancelled, this is a conflict.",
+          "The job continues with a new attempt of the step at which it ended. If the job has neither failed nor been cancelled, the answer is 409.",
         params: JobParams,
         headers: IdempotencyHeaders,
         body: NoBody,

@@ -45,7 +45,7 @@ function getReadinessRoute(app: App, parts: ServerParts): void {
       if (engine.isReady()) return { status: "ready" as const };
       throw new ServiceError(
         "UnavailableError",
-        "This node has no store, or one whose disk is full, or it is shutting down.",
+        "The store of this node cannot be reached or its disk is full, or the node is shutting down.",
         {
           retryAfterSeconds: 1,
         },

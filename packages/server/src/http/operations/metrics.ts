@@ -52,7 +52,12 @@ const MetricQuery = closed({
       description: "The aggregation. Counts have `sum`. Durations have all other aggregations; the default is `avg`.",
     }),
   ),
-  bucket: Type.Optional(oneOf(["hour", "day"], { default: "hour", description: "The length of a bucket, in UTC." })),
+  bucket: Type.Optional(
+    oneOf(["hour", "day"], {
+      default: "hour",
+      description: "The length of a bucket. Buckets begin at whole hours or days in UTC.",
+    }),
+  ),
   from: Type.Optional(
     Type.String({
       format: "date-time",
@@ -90,7 +95,7 @@ const MetricSchema = Type.Object(
     incompleteBefore: Type.Optional({
       ...Time,
       description:
-        "The time before which not all jobs are counted yet. An earlier release ran those jobs, and they are counted in the background.",
+        "Some jobs from before this time are not counted yet. An earlier release ran them, and the service still counts them in the background.",
     }),
   },
   { description: "The series." },

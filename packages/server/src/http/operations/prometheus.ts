@@ -58,7 +58,7 @@ export class Metrics implements RequestMetrics {
   });
   readonly #steps = new Counter({
     name: "stepwell_steps_total",
-    help: "Ends of steps and of failed attempts, by outcome.",
+    help: "Steps that ended and attempts that failed, by outcome.",
     labelNames: ["outcome"],
     registers: [this.registry],
   });
@@ -81,7 +81,11 @@ export class Metrics implements RequestMetrics {
     this.#gauge("stepwell_http_requests_in_flight", "Requests under way.", () => this.#requestsInFlight);
     this.#gauge("stepwell_queued_facts", "Facts that wait for a transaction.", () => this.#gauges?.().queuedFacts);
     this.#gauge("stepwell_calls_running", "Executor calls under way.", () => this.#gauges?.().runningCalls);
-    this.#gauge("stepwell_calls_waiting", "Executor calls that this node owes.", () => this.#gauges?.().waitingCalls);
+    this.#gauge(
+      "stepwell_calls_waiting",
+      "Executor calls that wait on this node for their turn.",
+      () => this.#gauges?.().waitingCalls,
+    );
     this.#gauge(
       "stepwell_requests_waiting",
       "Requests and streams that wait for jobs.",

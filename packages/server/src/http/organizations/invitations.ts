@@ -96,7 +96,7 @@ function createInvitationRoute(app: App, parts: ServerParts): void {
         tags: ["invitations"],
         summary: "Invite somebody",
         description:
-          "You must hold every permission of the roles, now and when the invitation is accepted. The link is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, revoke the invitation and create another.",
+          "You must have every permission of the roles, now and when the invitation is accepted. The link is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, revoke the invitation and create another.",
         params: OrganizationParams,
         body: closed({
           roles: Type.Optional(RoleNames),
@@ -201,7 +201,7 @@ function revokeInvitationRoute(app: App, parts: ServerParts): void {
         tags: ["invitations"],
         summary: "Revoke an invitation",
         description:
-          "The invitation ends for good and at once. If the invitation was accepted already, this is a conflict: remove the member instead.",
+          "The invitation ends for good and at once. If the invitation was accepted already, the answer is 409: remove the member instead.",
         params: InvitationParams,
         response: { 204: noContent("The invitation is revoked.") },
       },
@@ -224,7 +224,7 @@ function acceptInvitationRoute(app: App, parts: ServerParts): void {
         tags: ["invitations"],
         summary: "Accept an invitation",
         description:
-          "The caller becomes a member of the organization. An invitation works once. If it was revoked, has expired or never existed, the answer is 404. If it was accepted already, or if its maker may not grant its roles any more, this is a conflict.",
+          "The caller becomes a member of the organization. An invitation works once. If it was revoked, has expired or never existed, the answer is 404. If it was accepted already, or if its maker may not grant its roles any more, the answer is 409.",
         headers: IdempotencyHeaders,
         body: closed({
           invitation: Type.String({

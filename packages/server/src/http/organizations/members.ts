@@ -118,7 +118,7 @@ function updateMemberRoute(app: App, parts: ServerParts): void {
         tags: ["members"],
         summary: "Change a member's roles",
         description:
-          "The change takes effect on every node within a second. You must hold everything that the member may do, before and after it. The last owner of an organization stays an owner.",
+          "The change takes effect on every node within a second. You must have every permission that the member has, before and after the change. The last owner of an organization stays an owner.",
         params: MemberParams,
         body: closed({ roles: RoleNames }),
         response: { 200: answer("The member as they are now.", MemberSchema) },
@@ -142,14 +142,14 @@ function removeMemberRoute(app: App, parts: ServerParts): void {
         tags: ["members"],
         summary: "Remove a member",
         description:
-          "The change takes effect on every node within a second. You must hold everything that the member may do. The last owner cannot be removed. API tokens that the member made stay valid unless `revokeApiTokens` is true; GetMember counts them.",
+          "The change takes effect on every node within a second. You must have every permission that the member has. The last owner cannot be removed. API tokens that the member made stay valid unless `revokeApiTokens` is true; GetMember counts them.",
         params: MemberParams,
         querystring: closed({
           revokeApiTokens: Type.Optional(
             Type.Boolean({
               default: false,
               description:
-                "True to revoke also the API tokens of this organization that the member made, directly or by a token that they made. This needs `apitoken:revoke`, and everything that those tokens may do.",
+                "True to revoke also the API tokens of this organization that the member made, directly or by a token that they made. This needs `apitoken:revoke` and every permission of those tokens.",
             }),
           ),
         }),

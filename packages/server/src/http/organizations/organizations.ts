@@ -66,7 +66,7 @@ function createOrganizationRoute(app: App, parts: ServerParts): void {
         tags: ["organizations"],
         summary: "Create an organization",
         description:
-          "The caller becomes the owner of the organization. Every user may create organizations, as many as the operator of the service allows. An API token cannot create one, because it belongs to one organization. If another organization has the `key`, this is a conflict.",
+          "The caller becomes the owner of the organization. Every user may create organizations, as many as the operator of the service allows. An API token cannot create one, because it belongs to one organization. If another organization has the `key`, the answer is 409.",
         headers: IdempotencyHeaders,
         body: closed({ ...namesOf(parts), key: Type.Optional(OrganizationKeySchema) }),
         response: { 201: answer("The organization.", OrganizationSchema) },
@@ -150,7 +150,7 @@ function updateOrganizationRoute(app: App, parts: ServerParts): void {
         tags: ["organizations"],
         summary: "Change an organization",
         description:
-          "You can change the names of the organization, and whether it requires a second factor of its members. Only a person who has a second factor can require one; for everybody else this is a conflict. The requirement takes effect on every node within a second.",
+          "You can change the names of the organization, and whether it requires a second factor of its members. Only a person who has a second factor can require one; everybody else gets 409. The requirement takes effect on every node within a second.",
         params: OrganizationParams,
         headers: PreconditionHeaders,
         body: closed(
@@ -184,7 +184,7 @@ function deleteOrganizationRoute(app: App, parts: ServerParts): void {
         tags: ["organizations"],
         summary: "Delete an organization",
         description:
-          "Afterwards nothing in the organization can be reached, its tokens are not valid any more, and its key is free for another organization. While the organization has jobs that are not finished, this is a conflict.",
+          "Afterwards nothing in the organization can be reached, its tokens are not valid any more, and its key is free for another organization. While the organization has jobs that are not finished, the answer is 409.",
         params: OrganizationParams,
         headers: PreconditionHeaders,
         response: { 204: noContent("The thing is deleted.") },

@@ -22,7 +22,7 @@ import {
 import { RoleSchema, renderBuiltInRole, renderedBuiltInRoles, renderRole } from "./render-role.ts";
 
 const Permissions = grantedPermissionsSchema(
-  "The permissions of members with the role. The list may be empty. You must hold all of them yourself. A new role without this field permits nothing.",
+  "The permissions of members with the role. The list may be empty. You must have all of them yourself. A new role without this field permits nothing.",
   0,
 );
 
@@ -48,7 +48,7 @@ function createRoleRoute(app: App, parts: ServerParts): void {
         tags: ["roles"],
         summary: "Create a role",
         description:
-          "You must hold everything that the role permits. If another role of the organization has or had the name, this is a conflict.",
+          "You must have every permission of the role. If another role of the organization has or had the name, the answer is 409.",
         params: OrganizationParams,
         headers: IdempotencyHeaders,
         body: closed({
@@ -145,7 +145,7 @@ function updateRoleRoute(app: App, parts: ServerParts): void {
         tags: ["roles"],
         summary: "Change a role",
         description:
-          "The change takes effect for all members with the role, on every node within a second. You must hold everything that the role permits, before and after it. A built-in role cannot be changed. With a new `name`, members and invitations keep the role under that name. So do the mappings of identity providers, which may go on using a former name; therefore no other role can have that name until the role is deleted.",
+          "The change takes effect for all members with the role, on every node within a second. You must have every permission that the role has before and after the change. A built-in role cannot be changed. If you change the `name`, members and invitations keep the role. The mappings of identity providers keep it too, even if they still use the old name, so no other role can get the old name until this role is deleted.",
         params: RoleParams,
         headers: PreconditionHeaders,
         body: closed(
@@ -178,7 +178,7 @@ function deleteRoleRoute(app: App, parts: ServerParts): void {
         tags: ["roles"],
         summary: "Delete a role",
         description:
-          "You must hold everything that the role permits. While a member has the role, or an open invitation gives it, this is a conflict.",
+          "You must have every permission of the role. While a member has the role, or an open invitation gives it, the answer is 409.",
         params: RoleParams,
         headers: PreconditionHeaders,
         response: { 204: noContent("The thing is deleted.") },

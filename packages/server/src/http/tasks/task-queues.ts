@@ -72,7 +72,7 @@ function listTaskQueuesRoute(app: App, { database }: ServerParts): void {
         tags: ["tasks"],
         summary: "List task queues",
         description:
-          "The answer lists the queues in which tasks wait, which workers have asked, or which somebody paused, in the order of their names.",
+          "The answer lists, in the order of their names, the queues in which tasks wait, from which workers have asked for tasks, or which somebody paused.",
         params: OrganizationParams,
         querystring: closed({ ...pagingParameters }),
         response: {

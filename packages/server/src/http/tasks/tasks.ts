@@ -48,7 +48,7 @@ function completeTaskRoute(app: App, parts: ServerParts): void {
         tags: ["tasks"],
         summary: "Complete a task",
         description:
-          "The work is done, and `output` becomes the output of the step. The answer comes once it is stored. If the worker does not hold the task any more, this is a conflict.",
+          "The work is done, and `output` becomes the output of the step. The answer comes once it is stored. If the worker does not hold the task any more, the answer is 409.",
         params: TaskParams,
         headers: IdempotencyHeaders,
         body: closed({ output: AnyJson }),
@@ -78,7 +78,7 @@ function failTaskRoute(app: App, parts: ServerParts): void {
         tags: ["tasks"],
         summary: "Fail a task",
         description:
-          "The work failed. The step is tried again as its `retry` says, unless `retryable` is false; in the end it fails with `ExecutorError`, this `message` and this `type`. If the worker does not hold the task any more, this is a conflict.",
+          "The work failed. The step is tried again as its `retry` says, unless `retryable` is false; in the end it fails with `ExecutorError`, this `message` and this `type`. If the worker does not hold the task any more, the answer is 409.",
         params: TaskParams,
         headers: IdempotencyHeaders,
         body: closed({
@@ -154,7 +154,7 @@ function heartbeatRoute(app: App, { engine }: ServerParts): void {
         tags: ["tasks"],
         summary: "Hold a task",
         description:
-          "The worker still works on the task, and holds it for another `heartbeatSeconds` from now. If the worker does not hold the task any more, for example because its job was cancelled, this is a conflict, and the worker should stop.",
+          "The worker still works on the task, and holds it for another `heartbeatSeconds` from now. If the worker does not hold the task any more, for example because its job was cancelled, the answer is 409, and the worker should stop.",
         params: TaskParams,
         body: closed({
           progress: Type.Optional({

@@ -23,7 +23,7 @@ import {
 import { ApiTokenSchema, NewApiTokenSchema, renderToken } from "./render-token.ts";
 
 const Permissions = grantedPermissionsSchema(
-  "The permissions of the token. You can grant only what you hold yourself.",
+  "The permissions of the token. You can give only permissions that you have yourself.",
 );
 
 const path = "/organizations/:organizationId/api-tokens";
@@ -139,7 +139,7 @@ function updateApiTokenRoute(app: App, parts: ServerParts): void {
         tags: ["api-tokens"],
         summary: "Change an API token",
         description:
-          "The change is in force on every node within a second. You must hold everything that the token may do, before and after it. If you call with a token that expires, you cannot give more rights to a token that expires later than yours.",
+          "The change is in force on every node within a second. You must have every permission of the token, before and after the change. If you call with a token that expires, you cannot give more rights to a token that expires later than yours.",
         params: TokenParams,
         headers: PreconditionHeaders,
         body: closed(
@@ -183,7 +183,7 @@ function revokeApiTokenRoute(app: App, parts: ServerParts): void {
         tags: ["api-tokens"],
         summary: "Revoke an API token",
         description:
-          "The token ends for good on every node within a second, and so does an earlier secret that a rotation left valid. You must hold everything that the token may do.",
+          "The token ends for good on every node within a second, and so does an earlier secret that a rotation left valid. You must have every permission of the token.",
         params: TokenParams,
         headers: PreconditionHeaders,
         response: { 204: noContent("The token is revoked.") },

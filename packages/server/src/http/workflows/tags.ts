@@ -56,7 +56,7 @@ function setWorkflowVersionTagRoute(app: App, parts: ServerParts): void {
         tags: ["tags"],
         summary: "Point a tag at a version",
         description:
-          "Jobs that are submitted by this tag from now on run that version. Jobs that were submitted before keep their version.",
+          "Jobs that are submitted with this tag from now on run that version. Jobs that were submitted before keep their version.",
         params: TagParams,
         headers: CreatingPreconditionHeaders,
         body: closed({ versionId: Id }),
@@ -146,7 +146,7 @@ function deleteTagRoute(app: App, parts: ServerParts): void {
         "x-permission": "workflow:version:create",
         tags: ["tags"],
         summary: "Delete a tag",
-        description: "The version of the tag stays, and so do the jobs that were submitted by the tag.",
+        description: "The version of the tag stays, and so do the jobs that were submitted with the tag.",
         params: TagParams,
         headers: PreconditionHeaders,
         response: { 204: noContent("The thing is deleted.") },

@@ -59,7 +59,7 @@ function registerWorkflowRoute(app: App, parts: ServerParts): void {
         tags: ["workflows"],
         summary: "Register a workflow",
         description:
-          "The workflow has no version yet, so no job can be submitted to it. If another workflow of the organization has the name, this is a conflict.",
+          "The workflow has no version yet, so no job can be submitted to it. If another workflow of the organization has the name, the answer is 409.",
         params: OrganizationParams,
         headers: IdempotencyHeaders,
         body: closed({ name }),

@@ -41,6 +41,6 @@ export async function confirmPerson(
 export function requireFreshSignIn({ authenticatedAt = null }: Caller, now: Timestamp): void {
   if (authenticatedAt !== null && now - authenticatedAt <= freshSignInSeconds * 1_000) return;
   const minutes = freshSignInSeconds / 60;
-  const detail = `Your account has no password, so this needs a sign-in by your provider that is less than ${minutes} minutes old and in which it asked you who you are. Sign in again in the browser (with prompt=login), and send the request with that sign-in. If you have no provider, ask an owner of your organization for a link that sets a password.`;
+  const detail = `Your account has no password, so confirm at your provider that it is you: sign in again in the browser (with prompt=login), and send the request with that sign-in within ${minutes} minutes. If you have no provider, ask an owner of your organization for a link that sets a password.`;
   throw new ServiceError("ConflictError", detail, { reason: "fresh-sign-in-needed" });
 }

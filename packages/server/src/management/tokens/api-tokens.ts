@@ -97,7 +97,7 @@ export async function createApiToken(
 }
 
 /**
- * Changes a token. Throws 403 unless the caller holds everything that the token may do, before and after the change. Also throws 403 for a change
+ * Changes a token. Throws 403 unless the caller has every permission of the token, before and after the change. Also throws 403 for a change
  * that gives something to a token that outlives the caller's own.
  */
 export async function updateApiToken(
@@ -142,7 +142,7 @@ export async function updateApiToken(
   return changed;
 }
 
-/** Revokes a token for good, together with a secret that was rotated away. Throws 403 unless the caller holds everything that the token may do. */
+/** Revokes a token for good, together with a secret that was rotated away. Throws 403 unless the caller has every permission of the token. */
 export async function revokeApiToken(
   parts: RevokingParts,
   act: CallerAct,

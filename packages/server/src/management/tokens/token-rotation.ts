@@ -17,8 +17,8 @@ import { type ApiTokenKey, forgetSecrets, recordTokenAudit } from "./api-tokens.
 import { endOfCaller, requireAsLongALife } from "./expiry.ts";
 
 /**
- * Gives a token a new secret, which is returned only this once. The present secret works for another `overlapMs`. Throws 403 unless the caller holds
- * everything that the token may do, and calls with a token that lives as long.
+ * Gives a token a new secret, which is returned only this once. The present secret works for another `overlapMs`. Throws 403 unless the caller has
+ * every permission of the token. A caller that is a token itself must live as long as this token.
  */
 export async function rotateApiToken(
   parts: RevokingParts,

@@ -16,7 +16,7 @@ export interface TagKey extends WorkflowKey {
 }
 
 /**
- * Points a tag at a version. From then on, jobs that are submitted by the tag run that version. Throws 404 when there is no such workflow or version,
+ * Points a tag at a version. From then on, jobs that are submitted with the tag run that version. Throws 404 when there is no such workflow or version,
  * and 409 for a new tag of a workflow that has too many.
  */
 export async function setWorkflowVersionTag<Answer extends object>(

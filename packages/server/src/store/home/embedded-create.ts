@@ -15,7 +15,8 @@ import { DurableFileSystem, describeFileError } from "./durable-file-system.ts";
 
 /** The entry of the child process that creates an embedded cluster: `node embedded-create.js DIRECTORY PARENT`. */
 const [, , directory, parent] = process.argv;
-if (directory === undefined || parent === undefined) throw new Error("Which directory, for which process?");
+if (directory === undefined || parent === undefined)
+  throw new Error("The arguments are the directory and the id of the parent process.");
 
 // The parent process reports the error in one sentence, so a stack trace of this process would not help.
 process.once("uncaughtException", (error: unknown) => {

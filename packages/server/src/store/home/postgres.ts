@@ -118,5 +118,5 @@ function withStrictTls(databaseUrl: string): string {
 }
 
 function standbyError(): Error {
-  return Object.assign(new Error("The server is a standby and takes no writes."), { code: "25006" });
+  return Object.assign(new Error("The server is a standby and accepts no writes."), { code: "25006" });
 }

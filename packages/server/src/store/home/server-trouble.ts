@@ -120,7 +120,8 @@ const troubles: readonly (readonly [RegExp, Say])[] = [
   ],
   [
     /^28000 .*no encryption/,
-    ({ place }) => `the server at ${place} takes only encrypted connections. Add ?sslmode=verify-full to the address.`,
+    ({ place }) =>
+      `the server at ${place} accepts only encrypted connections. Add ?sslmode=verify-full to the address.`,
   ],
   [
     /^28000 /,
@@ -137,13 +138,13 @@ const troubles: readonly (readonly [RegExp, Say])[] = [
     ({ user, database, message }) =>
       `the user "${user}" lacks a right in the database "${database}" (${message}). Make that user the owner of the database, or grant it CREATE on the schema public.`,
   ],
-  [/^25006 /, ({ place }) => `the server at ${place} is a standby, which takes no writes. Name the primary server.`],
+  [/^25006 /, ({ place }) => `the server at ${place} is a standby, which accepts no writes. Name the primary server.`],
   [
     /^53300 /,
     ({ place, message }) =>
       `the server at ${place} has no connection left (${message}). Raise its max_connections, or lower STEPWELL_DATABASE_POOL_SIZE.`,
   ],
-  [/^57P0[123] /, ({ place, message }) => `the server at ${place} takes no connections yet (${message}).`],
+  [/^57P0[123] /, ({ place, message }) => `the server at ${place} accepts no connections yet (${message}).`],
   [
     /unsupported startup parameter/,
     ({ place, message }) =>

@@ -77,7 +77,7 @@ interface Trouble {
 
 const minPauseMs = 1_000;
 const maxPauseMs = 30_000;
-const noAnswer = new Error("A worker of the Citus does not answer.");
+const noAnswer = new Error("A Citus worker does not answer.");
 
 const runOnWorker = statement<{ success: boolean; result: string }>(
   "run_on_worker",

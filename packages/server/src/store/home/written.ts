@@ -8,5 +8,5 @@ export interface Written {
  * does not exist.
  */
 export function requireAllWritten(written: readonly unknown[], count: number, things: string): void {
-  if (written.length !== count) throw new Error(`Of ${count} ${things} ${written.length} were written.`);
+  if (written.length !== count) throw new Error(`Only ${written.length} of ${count} ${things} were written.`);
 }

@@ -69,7 +69,7 @@ export async function insertChildren(transaction: Transaction, children: readonl
     transaction.query(countDescendants, [JSON.stringify(counts), organizations]),
   ]);
   if (written[0].length !== rows.length || written[1].length !== counts.length) {
-    throw new Error(`Of ${rows.length} children ${written[0].length} were written.`);
+    throw new Error(`Only ${written[0].length} of ${rows.length} children were written.`);
   }
 }
 

@@ -31,7 +31,7 @@ export async function insertNotices(
   const values = [JSON.stringify(rows), organizationsOf(notices), nodeId, new Date(at).toISOString()];
   const written = await transaction.query(insertNoticeRows, values);
   if (written.length !== notices.length)
-    throw new Error(`Of ${notices.length} notices ${written.length} were written.`);
+    throw new Error(`Only ${written.length} of ${notices.length} notices were written.`);
 }
 
 // A null outcome is stored as SQL's NULL, because json_to_recordset turns JSON null into it.

@@ -19,7 +19,7 @@ export async function insertMetricChanges(
   if (rows.length === 0) return;
   const organizations = rows.map((row) => row.organization_id);
   const written = await transaction.query(insertMetricChangeRows, [JSON.stringify(rows), changeId, organizations]);
-  if (written.length !== rows.length) throw new Error("Metrics of an organization that does not exist were to change.");
+  if (written.length !== rows.length) throw new Error("The organization whose metrics change does not exist.");
 }
 
 const insertMetricChangeRows = statement<{ organizationId: string }>(

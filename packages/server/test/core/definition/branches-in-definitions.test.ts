@@ -105,7 +105,7 @@ describe("a definition with branches is refused", () => {
     [
       "where an expression outside names a step of a branch",
       [split({ left: "a" }, "end"), noop("a", null), transform("end", "${ steps.a.output }", null)],
-      "/steps/2/input `steps.a.output` names no step that can be read here; `a` runs inside of `split`, of which only the output can be read",
+      "/steps/2/input `steps.a.output` names no step that can be read here; `a` runs inside of `split`; from here, only the output of `split` can be read",
     ],
     [
       "where an expression outside of a body reads its item",

@@ -46,7 +46,7 @@ test("payloads can be defined only for ids that are literal, since ids from expr
   const approval = { $ref: "#/definitions/approval" };
   expect(problemsOf({ approved: approval }, ["approved", open])).toEqual([]);
   expect(problemsOf({ [open]: approval }, ["approved", open])).toEqual([
-    `${config}/${open} is for an id that an expression gives, which is known only when a job runs; only an id that is written out can have a definition`,
+    `${config}/${open} is for an id that an expression gives, which is known only when a job runs; only an id without an expression can have a definition`,
   ]);
 });
 

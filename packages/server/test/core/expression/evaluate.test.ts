@@ -149,7 +149,7 @@ describe("a failed evaluation says which part failed, and what to do", () => {
     ['{"a": 1, "a": 2}', "occurs twice as a key"],
     ["{1: 2}", "the keys of a map are texts"],
     ["lower(input.count)", "`input.count` is a number, and `lower` takes a string there"],
-    ['sum([1, "2"])', "holds a string"],
+    ['sum([1, "2"])', "contains a string"],
     ["max([])", "empty list"],
     ["max(1)", "takes a list, or more than one value"],
     ['min(1, "a")', "compares a string with a number"],

@@ -110,7 +110,7 @@ test("an answer of the maximum size is accepted, and a larger one fails for good
 test("an answer that is not JSON fails for good", async () => {
   expect(await callFunction("answersBrokenJson")).toMatchObject({
     kind: "permanent",
-    error: { code: "ExecutorError", message: expect.stringContaining("cannot be taken as JSON") },
+    error: { code: "ExecutorError", message: expect.stringContaining("cannot be read as JSON") },
   });
 });
 

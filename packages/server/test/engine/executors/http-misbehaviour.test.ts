@@ -149,17 +149,17 @@ const ways: readonly (readonly [string, Talk, { kind: string; type?: string; cod
   [
     "calls something JSON that is not",
     say(`${json}Content-Length: 5\r\n\r\n<html`),
-    { kind: "permanent", type: "UnreadableBody", message: "cannot be taken as JSON" },
+    { kind: "permanent", type: "UnreadableBody", message: "cannot be read as JSON" },
   ],
   [
     "sends JSON that the store cannot hold",
     say(`${json}Content-Length: 8\r\n\r\n"\\u0000"`),
-    { kind: "permanent", type: "UnreadableBody", message: "cannot be taken as JSON" },
+    { kind: "permanent", type: "UnreadableBody", message: "cannot be read as JSON" },
   ],
   [
     "sends too deeply nested JSON",
     say(`${json}Content-Length: 1000000\r\n\r\n${"[".repeat(1_000_000)}`),
-    { kind: "permanent", type: "UnreadableBody", message: "cannot be taken as JSON" },
+    { kind: "permanent", type: "UnreadableBody", message: "cannot be read as JSON" },
   ],
   [
     "calls something UTF-8 that is not",

@@ -105,7 +105,7 @@ async function freshTag({ organization: { api }, ids }: World): Promise<Partial<
   return { tag: params.tag };
 }
 
-/** Makes a token with only the permission to act on it, since a caller must hold everything that the token holds. */
+/** Makes a token with only the permission to act on it, since a caller must have every permission of the token. */
 function freshTokenWith(permission: Permission) {
   return async ({ organization: { api } }: World): Promise<Partial<World["ids"]>> => {
     const body = { name: "t", permissions: [permission] };

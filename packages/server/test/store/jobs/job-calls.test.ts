@@ -128,6 +128,6 @@ onEveryStore((home) => {
   test("a call of an organization that is not in the store is not written silently", async () => {
     const { write } = await newJob();
     const change = { organizationId: randomUUID(), made: [{ ...main, begun: true }], callCount: 1 };
-    await expect(write(randomUUID(), change)).rejects.toThrow("Of 1 calls 0 were written.");
+    await expect(write(randomUUID(), change)).rejects.toThrow("Only 0 of 1 calls were written.");
   });
 });

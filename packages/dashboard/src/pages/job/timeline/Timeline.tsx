@@ -83,7 +83,7 @@ interface RowsProps {
   /** The beginning and the end of the window. */
   readonly start: number;
   readonly end: number;
-  /** The end of spans that have not ended yet. */
+  /** The present time, up to which spans are drawn that have not ended yet. */
   readonly now: number;
   readonly selected: StepRun | undefined;
   readonly onSelect: TimelineProps["onSelect"];

@@ -41,7 +41,7 @@ export class ExpressionChecks {
       this.#tell(`${pointer}/input`, input);
       this.#compare(input, step.inputSchema, (misfit) => ({
         pointer: `${pointer}/input`,
-        detail: `gives ${quoted(step.name)} a value ${misfitIn(misfit)}, by its input definition`,
+        detail: `gives ${quoted(step.name)} a value ${misfitIn(misfit)}, according to its input definition`,
       }));
     }
     const output = this.#types.output(index);
@@ -49,7 +49,7 @@ export class ExpressionChecks {
       this.#tell(`${pointer}/output`, output);
       this.#compare(output, step.outputSchema, (misfit) => ({
         pointer: `${pointer}/output`,
-        detail: `makes an output ${misfitIn(misfit)}, by the output definition of ${quoted(step.name)}`,
+        detail: `makes an output ${misfitIn(misfit)}, according to the output definition of ${quoted(step.name)}`,
       }));
     }
     this.#checkConfig(pointer, index, step);

@@ -40,7 +40,7 @@ export const listFunctions: readonly ExpressionFunction[] = [
     call: ([items], budget) => {
       budget.spend((items as JsonValue[]).length);
       return (items as JsonValue[]).reduce<number>((sum, item) => {
-        if (typeof item !== "number") fail(`adds up a list that holds ${describeKinds(shownKind(item))}`);
+        if (typeof item !== "number") fail(`adds up a list that contains ${describeKinds(shownKind(item))}`);
         return numberWithin(sum + (item as number));
       }, 0);
     },
@@ -139,7 +139,7 @@ function sorted(items: readonly JsonValue[], budget: Budget): JsonValue[] {
   if (items.every((item) => typeof item === "number")) return items.toSorted((one, other) => one - other);
   if (items.every((item) => typeof item === "string")) return items.toSorted(byUnits);
   const found = [...new Set(items.map(shownKind))].map(describeKinds);
-  return fail(`sorts a list that holds ${joinWords(found, "and")}; only numbers, or only texts, have an order`);
+  return fail(`sorts a list that contains ${joinWords(found, "and")}; only numbers, or only texts, have an order`);
 }
 
 function byUnits(one: string, other: string): number {

@@ -22,7 +22,8 @@ export function namedPart(scope: TypeScope, node: NamedNode): NamedPart {
       const part = scope.step(node.step)?.[node.part ?? "output"];
       const fork = part === undefined ? scope.forkAround(node.step) : undefined;
       const hint =
-        fork && `; ${quoted(node.step)} runs inside of ${quoted(fork)}, of which only the output can be read`;
+        fork &&
+        `; ${quoted(node.step)} runs inside of ${quoted(fork)}; from here, only the output of ${quoted(fork)} can be read`;
       return { name: node.step, part, names: scope.stepNames, noun: "step that can be read here", hint };
     }
     case "fork": {

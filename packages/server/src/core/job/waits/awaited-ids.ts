@@ -15,7 +15,7 @@ export function failForAwaitedIds(
   let size = sizeOf(eventIds);
   for (const { stand } of draft.cursors) if (stand?.phase === "waiting") size += sizeOf(stand.missingEventIds);
   if (size <= maxSize) return false;
-  const message = `The open branches of the job would wait for event ids of ${size} characters together, and may wait for ${maxSize}. Give shorter ids, wait for fewer in each branch, or lower a \`concurrency\`.`;
+  const message = `The event ids for which the open branches of the job would wait have ${size} characters together; the maximum is ${maxSize}. Give shorter ids, wait for fewer in each branch, or lower a \`concurrency\`.`;
   const error = { code: "ValueLimitExceeded", message } as const;
   const { name, visit, attempt } = position;
   draft.record({ type: "step.failed", step: name, visit, attempt, error });

@@ -26,7 +26,7 @@ function outputOf(payload: Uint8Array, maxDepth: number): CallResult {
   const parsed = parseJson(text, { maxDepth });
   if ("value" in parsed) return { type: "succeeded", output: parsed.value };
   const { pointer, detail } = parsed.problem;
-  return unusable(`cannot be taken as JSON: ${pointer === "" ? detail : `at ${pointer}: ${detail}`}`);
+  return unusable(`cannot be read as JSON: ${pointer === "" ? detail : `at ${pointer}: ${detail}`}`);
 }
 
 function unusable(reason: string): CallResult {

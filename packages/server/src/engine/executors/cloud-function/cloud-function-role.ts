@@ -46,7 +46,7 @@ async function assumeRole({ roleArn, organizationId }: AssumedRole, region: stri
     });
     const { Credentials: granted } = await client.send(command);
     if (granted?.AccessKeyId === undefined || granted.SecretAccessKey === undefined) {
-      throw new Error("The answer holds no credentials.");
+      throw new Error("The answer contains no credentials.");
     }
     return {
       accessKeyId: granted.AccessKeyId,

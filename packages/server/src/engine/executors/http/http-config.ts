@@ -92,7 +92,7 @@ const notAnObject = "must be an object with a value for each name";
 
 function headerProblems(headers: JsonObject, isKnown: (value: JsonValue) => boolean): readonly Problem[] {
   const entries = Object.entries(headers);
-  if (entries.length > maxHeaders) return [{ pointer: "/headers", detail: `holds more than ${maxHeaders} headers` }];
+  if (entries.length > maxHeaders) return [{ pointer: "/headers", detail: `has more than ${maxHeaders} headers` }];
   return entries.flatMap(([name, value]) => {
     const details = [headerNameProblem(name, headers), isKnown(value) ? headerValueProblem(value) : undefined];
     return problemsAt(pointerTo("/headers", name), details);
@@ -102,7 +102,7 @@ function headerProblems(headers: JsonObject, isKnown: (value: JsonValue) => bool
 function queryProblems(query: JsonObject, isKnown: (value: JsonValue) => boolean): readonly Problem[] {
   const entries = Object.entries(query);
   const count = entries.reduce((sum, [, value]) => sum + (Array.isArray(value) ? value.length : 1), 0);
-  if (count > maxParameters) return [{ pointer: "/query", detail: `holds more than ${maxParameters} values` }];
+  if (count > maxParameters) return [{ pointer: "/query", detail: `has more than ${maxParameters} values` }];
   return entries.flatMap(([name, value]) =>
     problemsAt(pointerTo("/query", name), [isKnown(value) ? parameterProblem(value) : undefined]),
   );
@@ -117,13 +117,14 @@ function urlProblem(value: JsonValue, rule: AddressRule): string | undefined {
   if (value.length > maxUrlLength) return `is longer than ${maxUrlLength} characters`;
   // `URL` would remove these characters silently.
   if (/[\0-\x20\x7f]/.test(value))
-    return "holds a space or a control character: percent-encode the values that are put into it";
+    return "contains a space or a control character: percent-encode the values that are put into it";
   const url = URL.parse(value);
   return url === null ? "is not an address; give one such as https://api.example.com/orders" : rule.problemOf(url);
 }
 
 function headerNameProblem(name: string, headers: JsonObject): string | undefined {
-  if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) return "is no name of a header: use letters, digits and hyphens";
+  if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name))
+    return "is not the name of a header: use letters, digits and hyphens";
   const lowerName = name.toLowerCase();
   if (ownHeaders.has(lowerName)) return "is set by the service itself; leave it out";
   const isRepeated = Object.keys(headers).some((other) => other !== name && other.toLowerCase() === lowerName);
@@ -150,7 +151,7 @@ function headerValueProblem(value: JsonValue): string | undefined {
   if (!isScalar(value)) return "must be a text, a number, true, false or null";
   if (String(value).length > maxHeaderLength) return `is longer than ${maxHeaderLength} characters`;
   if (/^[\t\x20-\x7e\xa0-\xff]*$/.test(String(value))) return undefined;
-  return "holds a line break or another character that no header can carry: encode the value, for example in base64";
+  return "contains a line break or another character that no header can have: encode the value, for example in base64";
 }
 
 function parameterProblem(value: JsonValue): string | undefined {

@@ -66,5 +66,5 @@ function jsonIn(text: string, maxDepth: number): JsonValue {
   const parsed = parseJson(text, { maxDepth });
   if ("value" in parsed) return parsed.value;
   const { pointer, detail } = parsed.problem;
-  throw new UnreadableBodyError(`cannot be taken as JSON: ${pointer === "" ? detail : `at ${pointer}: ${detail}`}`);
+  throw new UnreadableBodyError(`cannot be read as JSON: ${pointer === "" ? detail : `at ${pointer}: ${detail}`}`);
 }
