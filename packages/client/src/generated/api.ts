@@ -4799,7 +4799,7 @@ export interface operations {
             header?: {
                 /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, it is enough that the thing exists. */
                 "If-Match"?: string;
-                /** @description The value `*`, with which the thing is created but never changed. If it exists already, the answer is 412, and nothing is done. */
+                /** @description Send the value `*`: the thing is then created, but an existing one is not changed. If it exists already, the answer is 412, and nothing is done. */
                 "If-None-Match"?: string;
             };
             path: {

@@ -21,7 +21,7 @@ export const CreatingPreconditionHeaders = Type.Object({
     Type.String({
       pattern: "^\\*$",
       description:
-        "The value `*`, with which the thing is created but never changed. If it exists already, the answer is 412, and nothing is done.",
+        "Send the value `*`: the thing is then created, but an existing one is not changed. If it exists already, the answer is 412, and nothing is done.",
       example: "*",
     }),
   ),
