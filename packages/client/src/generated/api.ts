@@ -529,7 +529,7 @@ export interface paths {
         };
         /**
          * List a job's events
-         * @description The answer lists every event that was sent to the job, in the order in which they came, each with its outcome and the reason.
+         * @description The answer lists every event that was sent to the job, in the order in which they came, each with its outcome and the reason. A page may have fewer events than you asked for when their payloads are large. There are more pages as long as there is a `nextPageToken`.
          */
         get: operations["ListJobEvents"];
         put?: never;

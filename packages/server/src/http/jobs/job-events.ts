@@ -4,15 +4,18 @@ import { actorOf } from "../../auth/caller.ts";
 import type { Config } from "../../config.ts";
 import { didYouMean } from "../../core/closest-name.ts";
 import type { JsonObject, JsonValue } from "../../core/json/json.ts";
+import { JsonText, type ShownValue } from "../../core/json/json-text.ts";
 import { quoted } from "../../core/problem.ts";
 import { notFound } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
 import type { Command } from "../../engine/commit/command.ts";
+import { readEvents } from "../../engine/reading/job-events.ts";
 import { auditOf } from "../../management/act/audit-trail.ts";
-import { type KeptEvent, listEvents } from "../../store/jobs/events.ts";
+import type { KeptEvent } from "../../store/jobs/event-lists.ts";
 import { findVersionOfJob } from "../../store/jobs/job-lists.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
 import { actOf } from "../door/act.ts";
+import { largeAnswer } from "../door/answers/large-answer.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { requireEvent } from "../door/bounds-check.ts";
 import { commitOnce, IdempotencyHeaders } from "../door/idempotency.ts";
@@ -48,7 +51,7 @@ const KeptEventSchema = Type.Object(
     }),
     eventId: Type.String(),
     payload: Type.Optional(
-      Type.Unsafe<JsonValue>({ description: "The payload as it was sent. It is left out when none was sent." }),
+      Type.Unsafe<ShownValue>({ description: "The payload as it was sent. It is left out when none was sent." }),
     ),
     outcome: oneOf(["matched", "buffered", "unmatched"]),
     step: Type.Optional(
@@ -127,7 +130,7 @@ function listJobEventsRoute(app: App, parts: ServerParts): void {
         tags: ["events"],
         summary: "List a job's events",
         description:
-          "The answer lists every event that was sent to the job, in the order in which they came, each with its outcome and the reason.",
+          "The answer lists every event that was sent to the job, in the order in which they came, each with its outcome and the reason. A page may have fewer events than you asked for when their payloads are large. There are more pages as long as there is a `nextPageToken`.",
         params: JobParams,
         querystring: closed({ ...pagingParameters }),
         response: {
@@ -135,26 +138,24 @@ function listJobEventsRoute(app: App, parts: ServerParts): void {
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { organizationId } = request.params;
       const page = pageOf(request, isPositiveInteger);
       const version = await findVersionOfJob(database, request.params);
       if (version === undefined) throw notFound("job");
-      const found = await listEvents(
-        database.reader(organizationId),
-        request.params,
-        Number(page.after ?? 0),
-        page.limit,
-      );
+      const reader = database.reader(organizationId);
+      const found = await readEvents(reader, request.params, Number(page.after ?? 0), page.limit);
       const { rows, ...next } = page.cut(
-        found,
+        found.rows,
         (event) => String(event.eventNumber),
-        (event) => event.payload,
+        undefined,
+        found.moreAfter?.toString(),
       );
       const loaded = await plans.load(database, [{ organizationId, ...version }]);
       // The plan is needed only to warn of misspelled ids.
       const listed = loaded.plans.get(version.versionId)?.listedEventIds ?? new Set<string>();
-      return { events: rows.map((event) => renderEvent(event, version.versionNumber, listed)), ...next };
+      const events = rows.map((event) => renderEvent(event, version.versionNumber, listed));
+      return await largeAnswer(reply, { events, ...next });
     },
   );
 }
@@ -238,7 +239,7 @@ function renderEvent(
   if (event.branch !== null) rendered.branch = event.branch;
   if (event.consumedByBranch !== null) rendered.consumedByBranch = event.consumedByBranch;
   if (event.visit !== null) rendered.visit = event.visit;
-  if (event.hasPayload) rendered.payload = event.payload;
+  if (event.payload !== null) rendered.payload = new JsonText(event.payload);
   if (event.lastDuplicateAt !== null) rendered.lastDuplicateAt = toTime(event.lastDuplicateAt);
   if (event.consumedByStep !== null) rendered.consumedByStep = event.consumedByStep;
   if (event.consumedByVisit !== null) rendered.consumedByVisit = event.consumedByVisit;

@@ -1,8 +1,6 @@
-import type { Actor } from "../../core/actor.ts";
 import type { EventChange } from "../../core/job/fact.ts";
 import type { JsonValue } from "../../core/json/json.ts";
-import type { Timestamp } from "../../core/time.ts";
-import { type Queryable, type Statement, statement, type Transaction } from "../home/database.ts";
+import { type Statement, statement, type Transaction } from "../home/database.ts";
 import { askTogether, eachAlone, everyPairJoined, organizationsOf } from "../home/key-parts.ts";
 import { requireAllWritten, type Written } from "../home/written.ts";
 import { type JobKey, keyArrays } from "./jobs.ts";
@@ -202,46 +200,4 @@ const readPayloadRows = statement<ReadPayload>(
        OFFSET 0
      ) AS found
    ) AS measured`,
-);
-
-export interface KeptEvent {
-  readonly eventNumber: number;
-  readonly eventId: string;
-  readonly payload: JsonValue | null;
-  readonly hasPayload: boolean;
-  readonly outcome: "matched" | "buffered" | "unmatched";
-  readonly sentBy: Actor;
-  readonly receivedAt: Timestamp;
-  readonly duplicateCount: number;
-  readonly lastDuplicateAt: Timestamp | null;
-  /** The branch of the wait that consumed the event; null for the main line. */
-  readonly consumedByBranch: string | null;
-  readonly consumedByStep: string | null;
-  readonly consumedByVisit: number | null;
-  readonly consumedAt: Timestamp | null;
-  /** The branch for which the event was sent; null for the main line. */
-  readonly branch: string | null;
-  /** The step and the visit for which the event was sent; null when any wait may take it. */
-  readonly step: string | null;
-  readonly visit: number | null;
-}
-
-/** Lists the events that are kept for a job, in the order in which they came, from after `afterNumber`. */
-export async function listEvents(db: Queryable, key: JobKey, afterNumber: number, limit: number): Promise<KeptEvent[]> {
-  return await db.query(listEventRows, [key.organizationId, key.jobId, afterNumber, limit]);
-}
-
-/** The payload. It is null both for a payload of JSON null and for a missing payload; `hasPayload` tells them apart. */
-const listEventRows = statement<KeptEvent>(
-  "list_job_events",
-  "organization",
-  `SELECT event_number AS "eventNumber", event_id AS "eventId", payload, payload IS NOT NULL AS "hasPayload", outcome,
-     sent_by AS "sentBy", received_at AS "receivedAt", duplicate_count AS "duplicateCount",
-     last_duplicate_at AS "lastDuplicateAt", consumed_by_branch AS "consumedByBranch",
-     consumed_by_step AS "consumedByStep", consumed_by_visit AS "consumedByVisit",
-     consumed_at AS "consumedAt", for_branch AS branch, for_step AS step, for_visit AS visit
-   FROM job_event
-   WHERE organization_id = $1 AND job_id = $2 AND event_number > $3
-   ORDER BY event_number
-   LIMIT $4`,
 );

@@ -493,7 +493,8 @@ onOneStore((home) => {
       await api.call("SendJobEvent", { params, body: { eventId: `e${number}`, payload: input.text } });
     }
     const events = await api.call<Page>("ListJobEvents", { params, query: { pageSize: 200 } });
-    expect(events.body.events).toHaveLength(16);
+    // Sixteen of them with their quotation marks are more than an answer may have.
+    expect(events.body.events).toHaveLength(15);
     expect(events.body.nextPageToken).toBeDefined();
   });
 });
