@@ -6902,7 +6902,7 @@ export interface operations {
     GetMetrics: {
         parameters: {
             query: {
-                /** @description The metric. `jobs_succeeded`, `jobs_failed` and `jobs_cancelled` count jobs by the time of their end. `job_duration_seconds` is the time from submission to success, and `step_duration_seconds` the time from a step's start to its success. `step_failures` counts steps that failed for good, and `step_retries` counts failed attempts that were tried again. `jobs_running` (including those that wait or sleep) and `jobs_waiting` (those that wait for events) are the present numbers. */
+                /** @description The metric. `jobs_succeeded`, `jobs_failed` and `jobs_cancelled` count jobs by the time of their end. `job_duration_seconds` is the time from submission to success, and `step_duration_seconds` the time from a step's start to its success. `step_failures` counts steps that failed for good, and `step_retries` counts failed attempts that were tried again. `jobs_running` (including those that wait or sleep) and `jobs_waiting` (those that wait for events) are the present numbers, which are counted up to 10,000 running jobs. */
                 metric: "jobs_submitted" | "jobs_succeeded" | "jobs_failed" | "jobs_cancelled" | "step_failures" | "step_retries" | "job_duration_seconds" | "step_duration_seconds" | "jobs_running" | "jobs_waiting";
                 /** @description The aggregation. Counts have `sum`. Durations have all other aggregations; the default is `avg`. */
                 aggregation?: "sum" | "avg" | "p50" | "p95" | "p99" | "max";
@@ -6979,6 +6979,8 @@ export interface operations {
                             at: string;
                             /** @description The value, which is null when there was nothing to measure. */
                             value: number | null;
+                            /** @description True when there may be more jobs than `value`, because counting ended at 10000 running jobs. */
+                            valueIsMinimum?: boolean;
                         }[];
                         /**
                          * Format: date-time

@@ -17,10 +17,23 @@ export function JobsNow({ organizationId }: { readonly organizationId: string })
   const succeeded = useQuery(metricQuery(organizationId, { metric: "jobs_succeeded" }));
   const waits = sumOf(waiting.data?.points);
   const runs = sumOf(running.data?.points);
-  const moving = runs === undefined || waits === undefined ? undefined : runs - waits;
+  const moving = runs === undefined || waits === undefined ? undefined : Math.max(0, runs - waits);
+  const isMinimum = running.data?.points.some(({ valueIsMinimum }) => valueIsMinimum === true) === true;
   const tiles: readonly Tile[] = [
-    { status: "RUNNING", value: moving, hint: home.runningHint, search: { status: "RUNNING", isWaiting: false } },
-    { status: "WAITING", value: waits, hint: home.waitingHint, search: { status: "RUNNING", isWaiting: true } },
+    {
+      status: "RUNNING",
+      value: moving,
+      isMinimum,
+      hint: home.runningHint,
+      search: { status: "RUNNING", isWaiting: false },
+    },
+    {
+      status: "WAITING",
+      value: waits,
+      isMinimum,
+      hint: home.waitingHint,
+      search: { status: "RUNNING", isWaiting: true },
+    },
     { status: "FAILED", value: sumOf(failed.data?.points), hint: home.failedHint, search: { status: "FAILED" } },
     {
       status: "SUCCEEDED",
@@ -31,7 +44,7 @@ export function JobsNow({ organizationId }: { readonly organizationId: string })
   ];
   return (
     <section className="jobs-now" aria-label={home.now}>
-      {tiles.map(({ status, value, hint, search }) => (
+      {tiles.map(({ status, value, isMinimum, hint, search }) => (
         <Link
           key={status}
           className="jobs-now-tile"
@@ -40,7 +53,7 @@ export function JobsNow({ organizationId }: { readonly organizationId: string })
           search={search}
         >
           <StatusBadge status={status} />
-          <strong className="jobs-now-count">{value === undefined ? "…" : value.toLocaleString(locale)}</strong>
+          <strong className="jobs-now-count">{shownCount(value, isMinimum)}</strong>
           <span className="soft">{hint}</span>
         </Link>
       ))}
@@ -51,8 +64,16 @@ export function JobsNow({ organizationId }: { readonly organizationId: string })
 interface Tile {
   readonly status: ShownStatus;
   readonly value: number | undefined;
+  /** True when there may be more jobs, because the service ended counting. */
+  readonly isMinimum?: boolean;
   readonly hint: string;
   readonly search: JobSearch;
+}
+
+function shownCount(value: number | undefined, isMinimum = false): string {
+  if (value === undefined) return "…";
+  const count = value.toLocaleString(locale);
+  return isMinimum ? texts.home.atLeast(count) : count;
 }
 
 function sumOf(points: readonly MetricPoint[] | undefined): number | undefined {

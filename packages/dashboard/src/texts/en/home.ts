@@ -9,6 +9,7 @@ export const home = {
   failedHint: "In the last 24 hours",
   succeeded: "Succeeded",
   succeededHint: "In the last 24 hours",
+  atLeast: (count: string) => `at least ${count}`,
   needsYou: "Jobs that wait",
   needsYouCaption: "Jobs that wait for an event, the oldest first",
   failedJobs: "Failed jobs",

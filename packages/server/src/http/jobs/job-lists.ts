@@ -9,13 +9,11 @@ import type { App, ServerParts } from "../door/app.ts";
 import { reachableWorkflows } from "../door/bounds-check.ts";
 import { nextPageToken, pageOf, pagingParameters } from "../door/paging.ts";
 import { closed, OrganizationParams, oneOf } from "../door/schemas.ts";
+import { maxTotalCount } from "../door/total-count.ts";
 import { JobStatusSchema, ListedJobSchema, renderListed } from "./render-job.ts";
 
 const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
 const id = (description: string) => Type.Optional(Type.String({ format: "uuid", description }));
-
-/** Counting stops here. Nobody needs an exact number above it, and counting up to it takes only some milliseconds. */
-const maxTotalCount = 10_000;
 
 export function jobListRoutes(app: App, { database, config, userNames }: ServerParts): void {
   app.get(

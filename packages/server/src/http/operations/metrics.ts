@@ -5,11 +5,18 @@ import { ServiceError } from "../../core/service-error.ts";
 import type { Timestamp } from "../../core/time.ts";
 import { endOfTime, parseTime, toTime } from "../../core/time.ts";
 import type { Queryable } from "../../store/home/database.ts";
-import { countRunningJobs, type MetricRange, type MetricRow, readMetric } from "../../store/jobs/metrics.ts";
+import {
+  countRunningJobs,
+  type MetricRange,
+  type MetricRow,
+  type RunningJobs,
+  readMetric,
+} from "../../store/jobs/metrics.ts";
 import { findLastUncounted } from "../../store/jobs/uncounted-history.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { reachableWorkflows } from "../door/bounds-check.ts";
 import { closed, OrganizationParams, oneOf, Time } from "../door/schemas.ts";
+import { maxTotalCount } from "../door/total-count.ts";
 
 const counts = {
   jobs_submitted: "jobsSubmitted",
@@ -45,7 +52,7 @@ const durationAggregations = ["avg", "p50", "p95", "p99", "max"] as const;
 const MetricQuery = closed({
   metric: oneOf(metricNames, {
     description:
-      "The metric. `jobs_succeeded`, `jobs_failed` and `jobs_cancelled` count jobs by the time of their end. `job_duration_seconds` is the time from submission to success, and `step_duration_seconds` the time from a step's start to its success. `step_failures` counts steps that failed for good, and `step_retries` counts failed attempts that were tried again. `jobs_running` (including those that wait or sleep) and `jobs_waiting` (those that wait for events) are the present numbers.",
+      "The metric. `jobs_succeeded`, `jobs_failed` and `jobs_cancelled` count jobs by the time of their end. `job_duration_seconds` is the time from submission to success, and `step_duration_seconds` the time from a step's start to its success. `step_failures` counts steps that failed for good, and `step_retries` counts failed attempts that were tried again. `jobs_running` (including those that wait or sleep) and `jobs_waiting` (those that wait for events) are the present numbers, which are counted up to 10,000 running jobs.",
   }),
   aggregation: Type.Optional(
     oneOf(["sum", ...durationAggregations], {
@@ -89,6 +96,11 @@ const MetricSchema = Type.Object(
         value: Type.Union([Type.Number(), Type.Null()], {
           description: "The value, which is null when there was nothing to measure.",
         }),
+        valueIsMinimum: Type.Optional(
+          Type.Boolean({
+            description: `True when there may be more jobs than \`value\`, because counting ended at ${maxTotalCount} running jobs.`,
+          }),
+        ),
       }),
       { description: "One point for each bucket, in order. A metric of the present moment has one point." },
     ),
@@ -142,8 +154,7 @@ async function answerMetric(db: Queryable, subject: Subject, query: Query, now: 
   const { metric } = query;
   if (isKeyOf(gauges, metric)) {
     rejectRange(query);
-    const counted = await countRunningJobs(db, subject.organizationId, subject.workflowIds);
-    return { metric, points: [{ at: toTime(now), value: counted[gauges[metric]] }] };
+    return { metric, points: [{ at: toTime(now), ...(await presentValue(db, subject, gauges[metric])) }] };
   }
   const { bucket, range } = rangeOf(query, subject, now);
   const about = { metric, bucket, from: toTime(range.from), to: toTime(range.to) };
@@ -157,6 +168,13 @@ async function answerMetric(db: Queryable, subject: Subject, query: Query, now: 
   const rows = await readMetric(db, range, durations[metric]);
   const measure = ({ classes }: MetricRow) => summarizeDurations(classes)?.[aggregation];
   return { ...about, aggregation, points: pointsOf(range, rows, measure, null), ...incomplete };
+}
+
+/** The number of running or waiting jobs. It is a minimum when there are more running jobs than are counted. */
+async function presentValue(db: Queryable, { organizationId, workflowIds }: Subject, gauge: keyof RunningJobs) {
+  const counted = await countRunningJobs(db, organizationId, workflowIds, maxTotalCount + 1);
+  const isMinimum = counted.running > maxTotalCount;
+  return { value: Math.min(counted[gauge], maxTotalCount), ...(isMinimum && { valueIsMinimum: true }) };
 }
 
 function sumOf({ classes }: MetricRow): number {

@@ -71,21 +71,54 @@ const readMetricRows = statement<ArraysOfBucket>(
   "each-time",
 );
 
-/** Counts the jobs that are RUNNING now and, among them, the jobs that wait for events. */
+export interface RunningJobs {
+  readonly running: number;
+  /** The jobs among them that wait for events. */
+  readonly waiting: number;
+}
+
+/**
+ * Counts the jobs that are RUNNING now and, among them, the jobs that wait for events. Counting ends after `max` running jobs, because counting all
+ * of them would mean reading all of them. No index has the waiting jobs alone.
+ */
 export async function countRunningJobs(
   db: Queryable,
   organizationId: string,
   workflowIds: readonly string[] | null,
-): Promise<{ running: number; waiting: number }> {
-  const [row] = await db.query(countRunningJobRows, [organizationId, workflowIds]);
+  max: number,
+): Promise<RunningJobs> {
+  const [row] =
+    workflowIds === null
+      ? await db.query(countRunningJobRows, [organizationId, max])
+      : await db.query(countRunningJobRowsOfWorkflows, [organizationId, max, workflowIds]);
   return row ?? { running: 0, waiting: 0 };
 }
 
-const countRunningJobRows = statement<{ running: number; waiting: number }>(
+const countRunningJobRows = statement<RunningJobs>(
   "count_running_jobs",
   "organization",
   `SELECT count(*) AS running, count(awaiting_event_ids) AS waiting
-   FROM job
-   WHERE organization_id = $1 AND status = 'RUNNING' AND ($2::uuid[] IS NULL OR workflow_id = ANY($2))`,
+   FROM (
+     SELECT awaiting_event_ids FROM job WHERE organization_id = $1 AND status = 'RUNNING' ORDER BY job_id DESC LIMIT $2
+   ) AS counted`,
+  "each-time",
+);
+
+/** The running jobs of each workflow are found in an index, however many running jobs other workflows have. */
+const countRunningJobRowsOfWorkflows = statement<RunningJobs>(
+  "count_running_jobs_of_workflows",
+  "organization",
+  `SELECT count(*) AS running, count(awaiting_event_ids) AS waiting
+   FROM (
+     SELECT found.awaiting_event_ids
+     FROM unnest($3::uuid[]) AS wanted (wanted_workflow_id)
+     CROSS JOIN LATERAL (
+       SELECT awaiting_event_ids FROM job
+       WHERE organization_id = $1 AND workflow_id = wanted_workflow_id AND status = 'RUNNING'
+       ORDER BY job_id DESC
+       LIMIT $2
+     ) AS found
+     LIMIT $2
+   ) AS counted`,
   "each-time",
 );
