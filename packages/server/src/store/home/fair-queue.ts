@@ -5,15 +5,17 @@
 export class FairQueue<Item> {
   readonly #maxRunning: number;
   readonly #maxRunningPerOwner: number;
+  readonly #isOneAtATime: (owner: string) => boolean;
   /** The owners with waiting items, in the order of their turns. */
   readonly #waiting = new Map<string, Item[]>();
   readonly #running = new Map<string, number>();
   #waitingCount = 0;
   #runningCount = 0;
 
-  constructor(bounds: { readonly maxRunning: number; readonly maxRunningPerOwner: number }) {
-    this.#maxRunning = bounds.maxRunning;
-    this.#maxRunningPerOwner = bounds.maxRunningPerOwner;
+  constructor({ maxRunning, maxRunningPerOwner, isOneAtATime = () => false }: FairQueueBounds) {
+    this.#maxRunning = maxRunning;
+    this.#maxRunningPerOwner = maxRunningPerOwner;
+    this.#isOneAtATime = isOneAtATime;
   }
 
   add(owner: string, item: Item): void {
@@ -27,7 +29,8 @@ export class FairQueue<Item> {
   next(): Item | undefined {
     if (this.#runningCount >= this.#maxRunning) return undefined;
     for (const [owner, items] of this.#waiting) {
-      if ((this.#running.get(owner) ?? 0) >= this.#maxRunningPerOwner) continue;
+      const running = this.#running.get(owner) ?? 0;
+      if (running >= this.#maxRunningPerOwner || (running > 0 && this.#isOneAtATime(owner))) continue;
       const item = items.shift();
       // The owner's turn is over, so it moves to the end of the line, or leaves it.
       this.#waiting.delete(owner);
@@ -35,7 +38,7 @@ export class FairQueue<Item> {
       if (item === undefined) continue;
       this.#waitingCount -= 1;
       this.#runningCount += 1;
-      this.#running.set(owner, (this.#running.get(owner) ?? 0) + 1);
+      this.#running.set(owner, running + 1);
       return item;
     }
     return undefined;
@@ -89,4 +92,11 @@ export class FairQueue<Item> {
   get runningCount(): number {
     return this.#runningCount;
   }
+}
+
+interface FairQueueBounds {
+  readonly maxRunning: number;
+  readonly maxRunningPerOwner: number;
+  /** Whether this owner may have only one item running now. If it is left out, no owner is bounded so. */
+  readonly isOneAtATime?: (owner: string) => boolean;
 }

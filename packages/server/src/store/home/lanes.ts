@@ -98,11 +98,12 @@ export class ReadLane {
   constructor(lane: Lane, bounds: ReadBounds, now: () => number = () => performance.now()) {
     this.pool = lane.pool;
     this.#now = now;
-    this.#time = new ReadTime(now);
+    this.#time = new ReadTime(bounds.deadlineMs, now);
     this.#lane = lane;
     this.#deadlineMs = bounds.deadlineMs;
     const { maxRunning, maxRunningPerOrganization: maxRunningPerOwner } = bounds;
-    this.#queue = new FairQueue({ maxRunning, maxRunningPerOwner });
+    const isOneAtATime = (organizationId: string) => this.#time.isOneAtATime(organizationId);
+    this.#queue = new FairQueue({ maxRunning, maxRunningPerOwner, isOneAtATime });
   }
 
   /**
@@ -157,6 +158,7 @@ export class ReadLane {
         return;
       }
       const read: WaitingRead = { organizationId, isGivenUp: false, begin: resolve, timer: undefined };
+      this.#time.arrive(organizationId);
       this.#queue.add(organizationId, read);
       this.#beginNext();
       if (!this.#queue.isWaiting(organizationId)) return;
@@ -171,7 +173,10 @@ export class ReadLane {
     for (let read = this.#queue.next(); read !== undefined; read = this.#queue.next()) {
       clearTimeout(read.timer);
       if (read.isGivenUp) this.#queue.done(read.organizationId);
-      else read.begin();
+      else {
+        this.#time.begin(read.organizationId);
+        read.begin();
+      }
     }
   }
 }

@@ -1,22 +1,60 @@
 /**
  * Tracks how long the reads of each organization took recently. A user who opens a page now and then reads without a rest. A client that reads all
- * the time gets a third of the time of one connection, so that the database keeps a processor for the others.
+ * the time gets a third of the time of one connection, so that the database keeps a processor for the others. If a single read takes so long that the
+ * reads that wait would miss their deadline during the rest that it deserves, the client gets up to half.
  */
 export class ReadTime {
   readonly #spent = new Map<string, Spent>();
   readonly #now: () => number;
+  readonly #longestRestMs: number;
+  #latest: Arrival | undefined;
+  /** The latest arrival of a read of another organization than that of `#latest`. */
+  #latestOther: Arrival | undefined;
 
-  constructor(now: () => number = () => performance.now()) {
+  constructor(deadlineMs: number, now: () => number = () => performance.now()) {
+    this.#longestRestMs = deadlineMs * restShare;
     this.#now = now;
+  }
+
+  /** Notes that an organization wants to read. */
+  arrive(organizationId: string): void {
+    if (this.#latest !== undefined && this.#latest.organizationId !== organizationId) this.#latestOther = this.#latest;
+    this.#latest = { organizationId, at: this.#now() };
+  }
+
+  /** Notes that a read of an organization begins. If the organization may have only one, it may have no other until this one ends. */
+  begin(organizationId: string): void {
+    const spent = this.#spent.get(organizationId);
+    if (spent !== undefined) spent.isOneAtATime = leftOf(spent, this.#now()) > parallelMs;
   }
 
   /** Notes that a read took this long, and returns how long the organization should rest before the next read. */
   spend(organizationId: string, tookMs: number): number {
     const now = this.#now();
-    const ms = leftOf(this.#spent.get(organizationId), now) + tookMs;
+    const maxRestMs = this.#isAlone(organizationId)
+      ? Math.min(maxAloneRestMs, this.#longestRestMs)
+      : this.#longestRestMs;
+    // What no rest can make up for is forgotten. Otherwise the organization would rest after each short read for minutes.
+    const ms = Math.min(leftOf(this.#spent.get(organizationId), now) + tookMs, freeMs + maxRestMs * share);
     if (this.#spent.size >= maxKnown) this.#forget(now);
-    this.#spent.set(organizationId, { ms, at: now });
-    return ms <= freeMs ? 0 : Math.min((ms - freeMs) / share, maxRestMs);
+    this.#spent.set(organizationId, { ms, at: now, isOneAtATime: false });
+    return Math.max(0, (ms - freeMs) / share);
+  }
+
+  /**
+   * Whether the organization may have only one read under way. Several long reads at once would take several times its share, because rests are
+   * bounded.
+   */
+  isOneAtATime(organizationId: string): boolean {
+    const spent = this.#spent.get(organizationId);
+    if (spent === undefined || this.#isAlone(organizationId)) return false;
+    return spent.isOneAtATime || leftOf(spent, this.#now()) > parallelMs;
+  }
+
+  /** Whether no other organization has read for a while. */
+  #isAlone(organizationId: string): boolean {
+    const other = this.#latest?.organizationId === organizationId ? this.#latestOther : this.#latest;
+    return other === undefined || other.at < this.#now() - aloneAfterMs;
   }
 
   #forget(now: number): void {
@@ -29,6 +67,13 @@ export class ReadTime {
 interface Spent {
   readonly ms: number;
   readonly at: number;
+  /** Whether the read under way is the only one that the organization may have. Its time is not in `ms` yet. */
+  isOneAtATime: boolean;
+}
+
+interface Arrival {
+  readonly organizationId: string;
+  readonly at: number;
 }
 
 /** The part of the time spent on reads that still counts. It decreases as time passes. */
@@ -39,6 +84,11 @@ function leftOf(spent: Spent | undefined, now: number): number {
 const share = 1 / 3;
 /** The time that an organization may spend on reads without a rest. */
 const freeMs = 1_500;
-/** The longest rest. It is bounded because the waiting reads have a deadline. */
-const maxRestMs = 1_000;
+/** The time that an organization may spend on reads before it reads one at a time. It is shorter than `freeMs`, which counts right after a rest. */
+const parallelMs = 1_000;
+/** The longest rest, as a part of the deadline of the reads that wait. */
+const restShare = 0.8;
+/** The longest rest while no other organization reads. */
+const maxAloneRestMs = 1_000;
+const aloneAfterMs = 10_000;
 const maxKnown = 1_000;

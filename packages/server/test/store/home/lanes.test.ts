@@ -43,6 +43,36 @@ test("other work between its statements does not count as an organization's read
   }
 });
 
+test.each([
+  ["alone", false, 3],
+  ["while others read", true, 1],
+] as const)(
+  "an organization that has just read for more than a second, %s, has as many reads under way as it may",
+  async (_name, hasOther, count) => {
+    let now = 0;
+    const bounds = { maxRunning: 4, maxRunningPerOrganization: 3, deadlineMs: 5_000 };
+    const reads = new ReadLane({ pool: new pg.Pool(), run: (work) => work() }, bounds, () => now);
+    const [own, other] = [randomUUID(), randomUUID()];
+    await reads.forRead(own).run(async () => {
+      now += 1_200;
+    });
+    if (hasOther) await reads.forRead(other).run(async () => {});
+    let begun = 0;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const all = Array.from({ length: 3 }, () =>
+      reads.forRead(own).run(() => {
+        begun += 1;
+        return promise;
+      }),
+    );
+    await new Promise((turn) => setImmediate(turn));
+    expect(begun).toBe(count);
+    resolve();
+    await Promise.all(all);
+    expect(begun).toBe(3);
+  },
+);
+
 describe("on a PostgreSQL server", () => {
   const service = useService(postgresHome, { STEPWELL_READ_TIMEOUT_MS: "2000" });
   const sleeps = (db: Queryable, seconds: number, count: number) =>

@@ -3,7 +3,7 @@ import { ReadTime } from "../../../src/store/home/read-time.ts";
 
 function timeByHand() {
   let now = 0;
-  const time = new ReadTime(() => now);
+  const time = new ReadTime(5_000, () => now);
   const pass = (ms: number) => {
     now += ms;
   };
@@ -30,9 +30,62 @@ test("an organization that reads all the time gets a third of the time, and the 
   expect(readMs / passedMs).toBeLessThan(0.4);
 });
 
-test("the time of reads is forgotten gradually, and a rest is never so long that waiting reads miss their deadline", () => {
+/** Lets an organization read without pause for a minute, and returns the part of the time that its reads took. */
+function shareOf(readMs: number, others: readonly string[]): number {
   const { time, pass } = timeByHand();
-  expect(time.spend("own", 30_000)).toBe(1_000);
-  pass(100_000);
-  expect(time.spend("own", 1_000)).toBe(0);
+  let spentMs = 0;
+  let passedMs = 0;
+  while (passedMs < 60_000) {
+    for (const name of ["own", ...others]) time.arrive(name);
+    pass(readMs);
+    const restMs = time.spend("own", readMs);
+    pass(restMs);
+    spentMs += readMs;
+    passedMs += readMs + restMs;
+  }
+  return spentMs / passedMs;
+}
+
+test.each([
+  [5, 0.37],
+  [50, 0.37],
+  [500, 0.37],
+  [3_000, 0.5],
+])("an organization whose reads take %i ms gets at most %f of the time while others read", (readMs, most) => {
+  expect(shareOf(readMs, ["other"])).toBeLessThan(most);
+});
+
+test("an organization that reads alone never rests for more than a second", () => {
+  expect(shareOf(3_000, [])).toBeGreaterThan(0.7);
+});
+
+test.each([
+  ["alone", [], 1_000],
+  ["beside others", ["other"], 4_000],
+] as const)(
+  "the rest of an organization that reads %s ends before waiting reads miss their deadline, and long reads are forgotten with it",
+  (_where, others, longestRestMs) => {
+    const { time, pass } = timeByHand();
+    for (let count = 0; count < 100; count += 1) {
+      for (const name of ["own", ...others]) time.arrive(name);
+      expect(time.spend("own", 30_000)).toBeCloseTo(longestRestMs);
+    }
+    pass(longestRestMs + 100);
+    expect(time.spend("own", 10)).toBe(0);
+  },
+);
+
+test("an organization that has read for long reads one at a time while others read, until the end of each read", () => {
+  const { time, pass } = timeByHand();
+  time.arrive("own");
+  time.spend("own", 1_200);
+  expect(time.isOneAtATime("own")).toBe(false);
+  time.arrive("other");
+  expect(time.isOneAtATime("own")).toBe(true);
+  expect(time.isOneAtATime("other")).toBe(false);
+  time.begin("own");
+  pass(3_000);
+  expect(time.isOneAtATime("own")).toBe(true);
+  time.spend("own", 0);
+  expect(time.isOneAtATime("own")).toBe(false);
 });
