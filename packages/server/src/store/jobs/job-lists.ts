@@ -3,6 +3,7 @@ import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, type Reader, statement } from "../home/database.ts";
 import { type PlainJob, plainJobColumns, wholeState } from "./job-columns.ts";
 import type { JobKey } from "./jobs.ts";
+import { mostBytes } from "./most-bytes.ts";
 
 export interface JobSearch {
   readonly organizationId: string;
@@ -53,7 +54,14 @@ export async function listJobs(
   const asked = statementsFor(narrowed)[order];
   const found: JobRow[] = [];
   for await (const { from, to } of slicesOf(db, narrowed, order, fromJobId)) {
-    found.push(...(await db.query(asked, [...searchValues(narrowed), from, to, limit - found.length])));
+    let [begin, isCut] = [from, true];
+    while (isCut) {
+      const values = [...searchValues(narrowed), begin, to, limit - found.length, maxStateBytes];
+      const rows = await db.query(asked, values);
+      found.push(...rows.map(({ foundCount: _, ...job }) => job));
+      isCut = rows.length < (rows[0]?.foundCount ?? 0);
+      begin = found.at(-1)?.jobId ?? null;
+    }
     if (found.length === limit) break;
   }
   return found;
@@ -162,6 +170,12 @@ const matches = `
 const fromNewest = "($15::uuid IS NULL OR job_id < $15) AND ($16::uuid IS NULL OR job_id >= $16)";
 const fromOldest = "($15::uuid IS NULL OR job_id > $15) AND ($16::uuid IS NULL OR job_id <= $16)";
 
+/**
+ * The bound in bytes on the states that one statement looks into. Two hundred states of several megabytes would keep the server busy for many
+ * seconds, and another statement continues after the last job.
+ */
+const maxStateBytes = 8_000_000;
+
 /** A state may be large, and each path that is read has to walk through it. So each row reads at most one path. */
 const columns = `${plainJobColumns}, status, awaiting_event_ids AS "awaitingEventIds",
      CASE WHEN status = 'RUNNING' THEN ${wholeState} #>> '{step,name}' END AS "stepName",
@@ -179,14 +193,22 @@ const childJobs = searchStatements(
 
 function searchStatements(name: string, isMeant: string) {
   const list = (order: Order, isBehind: string, direction: "ASC" | "DESC") =>
-    statement<JobRow>(
+    statement<JobRow & { foundCount: number }>(
       `list_${order}_${name}`,
       "organization",
-      `SELECT ${columns}
-       FROM job
-       WHERE ${matches} AND ${isMeant} AND ${isBehind}
-       ORDER BY job_id ${direction}
-       LIMIT $17`,
+      `SELECT ${columns}, found_count AS "foundCount"
+       FROM (
+         SELECT found.*, count(*) OVER () AS found_count, sum(bytes) OVER (ORDER BY job_id ${direction}) - bytes AS bytes_before
+         FROM (
+           SELECT *, CASE WHEN status IN ('RUNNING', 'FAILED') THEN ${mostBytes(wholeState)} ELSE 0 END AS bytes
+           FROM job
+           WHERE ${matches} AND ${isMeant} AND ${isBehind}
+           ORDER BY job_id ${direction}
+           LIMIT $17
+         ) AS found
+       ) AS measured
+       WHERE bytes_before < $18
+       ORDER BY job_id ${direction}`,
       "each-time",
     );
   return {
