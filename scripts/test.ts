@@ -34,6 +34,9 @@ const otherChecks = [
   ["unused code", "node_modules/knip/bin/knip.js"],
 ] as const;
 
+/** A longer name of a test has a whole value in it, which hides the rest of the report. The longest names that help a reader show two schemas. */
+const maxNameLength = 500;
+
 /** The tests of the service and of the command line that run again without `__proto__`. */
 const withoutProto = ["--project=service", "--project=command line"];
 
@@ -43,7 +46,7 @@ const checks = (scope === "quick" ? quickChecks : [...quickChecks, ...otherCheck
 // Two at a time, since most keep one processor busy.
 await Promise.all([checkAll(), checkAll()]);
 
-const { slowest, triedTwice } = testing("tests", []);
+const { slowest, triedTwice, longNames } = testing("tests", []);
 // In these tests, code that reads or writes `__proto__` fails, even in a dependency. Such code would let a key in a user's JSON change all objects.
 if (scope === "all")
   testing("tests without __proto__", withoutProto, {
@@ -53,6 +56,10 @@ if (scope === "all")
 
 process.stdout.write(`\n== slowest files\n${slowest.join("\n")}\n`);
 if (triedTwice.length > 0) process.stdout.write(`\n== passed only when tried again\n${triedTwice.join("\n")}\n`);
+if (longNames.length > 0) {
+  failed += 1;
+  process.stdout.write(`\n== names with more than ${maxNameLength} characters\n${longNames.join("\n")}\n`);
+}
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
 process.exitCode = failed === 0 && slowest.length > 0 ? 0 : 1;
 
@@ -76,7 +83,7 @@ function testing(
   name: string,
   options: readonly string[],
   environment: Record<string, string> = {},
-): Pick<Report, "slowest" | "triedTwice"> {
+): Omit<Report, "passed" | "failed"> {
   process.stdout.write(`\n== ${name}\n`);
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
   const status = run(["node_modules/vitest/vitest.mjs", "run", ...reporters, ...options], environment);
@@ -106,6 +113,7 @@ interface FileReport {
   readonly startTime: number;
   readonly endTime: number;
   readonly assertionResults: readonly {
+    readonly title: string;
     readonly fullName: string;
     readonly status: string;
     /** The messages of all tries. */
@@ -118,6 +126,7 @@ interface Report {
   readonly failed: number;
   readonly slowest: readonly string[];
   readonly triedTwice: readonly string[];
+  readonly longNames: readonly string[];
 }
 
 function readReport(): Report {
@@ -126,9 +135,15 @@ function readReport(): Report {
       readFileSync(report, "utf8"),
     ) as Record<"numPassedTests" | "numFailedTests" | "numFailedTestSuites", number> & { testResults: FileReport[] };
     const failed = numFailedTests === 0 ? numFailedTestSuites : numFailedTests;
-    return { passed: numPassedTests, failed, slowest: slowestOf(testResults), triedTwice: triedTwiceOf(testResults) };
+    return {
+      passed: numPassedTests,
+      failed,
+      slowest: slowestOf(testResults),
+      triedTwice: triedTwiceOf(testResults),
+      longNames: longNamesOf(testResults),
+    };
   } catch {
-    return { passed: 0, failed: 1, slowest: [], triedTwice: [] };
+    return { passed: 0, failed: 1, slowest: [], triedTwice: [], longNames: [] };
   } finally {
     rmSync(report, { force: true });
   }
@@ -142,6 +157,14 @@ function triedTwiceOf(files: readonly FileReport[]): string[] {
         const [firstLine = ""] = why.split("\n");
         return `  ${relative(process.cwd(), name)}: ${fullName} (${firstLine})`;
       }),
+  );
+}
+
+function longNamesOf(files: readonly FileReport[]): string[] {
+  return files.flatMap(({ name, assertionResults }) =>
+    assertionResults
+      .filter(({ title }) => title.length > maxNameLength)
+      .map(({ title }) => `  ${relative(process.cwd(), name)}: ${title.slice(0, 100)}… (${title.length} characters)`),
   );
 }
 

@@ -208,11 +208,16 @@ test.each([
   ["workflowName:\n  orders", true],
   ["{name: orders}", false],
   ["orders", false],
-  ["\n".repeat(1_000), false],
 ])("a text that is not JSON is recognized as YAML if it looks like it: %j", (text, isYaml) => {
   const [problem] = parse(text).problems;
   expect(problem?.detail).toContain("is not JSON");
   expect(problem?.detail.endsWith("; this looks like YAML, and a definition is JSON")).toBe(isYaml);
+});
+
+test("a thousand empty lines do not look like YAML", () => {
+  const [problem] = parse("\n".repeat(1_000)).problems;
+  expect(problem?.detail).toContain("is not JSON");
+  expect(problem?.detail).not.toContain("YAML");
 });
 
 test("a template that contains an expression of another language is used as it is, with a warning", () => {

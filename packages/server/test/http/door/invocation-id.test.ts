@@ -84,17 +84,21 @@ onOneStore((home) => {
     await api.as(body.token).refused("SubmitJob", "AuthorizationError", { body: { workflowId }, ...once });
   });
 
-  test.each(["", "x", `${randomUUID()}x`, `{${randomUUID()}}`, randomUUID().replaceAll("-", ""), "x".repeat(5_000)])(
-    "an invocation id that is not a UUID is ignored: %j",
-    async (id) => {
-      const { api, workflowId } = await deployed();
-      const [first, second] = [
-        await submit(api, { workflowId }, attempt(id)),
-        await submit(api, { workflowId }, attempt(id)),
-      ];
-      expect(second).not.toBe(first);
-    },
-  );
+  test.each([
+    ["nothing", ""],
+    ["a letter", "x"],
+    ["a UUID and a letter", `${randomUUID()}x`],
+    ["a UUID in braces", `{${randomUUID()}}`],
+    ["a UUID without hyphens", randomUUID().replaceAll("-", "")],
+    ["5,000 letters", "x".repeat(5_000)],
+  ])("an invocation id that is not a UUID is ignored: %s", async (_name, id) => {
+    const { api, workflowId } = await deployed();
+    const [first, second] = [
+      await submit(api, { workflowId }, attempt(id)),
+      await submit(api, { workflowId }, attempt(id)),
+    ];
+    expect(second).not.toBe(first);
+  });
 
   test("an invocation id has no effect beside an Idempotency-Key", async () => {
     const { api, workflowId } = await deployed();

@@ -160,9 +160,10 @@ onOneStore((home) => {
     expect(same.headers.get("etag")).toBe(role.headers.get("etag"));
   });
 
-  test.each(["Zk1u", '"', '"a" "b"', "", "W/", '"a",', `${'"a",'.repeat(500)}"`])(
+  const malformed = ["Zk1u", '"', '"a" "b"', "", "W/", '"a",'].map((text) => [text, text] as const);
+  test.each([...malformed, ["a list of 500 ETags and a quotation mark", `${'"a",'.repeat(500)}"`] as const])(
     "If-Match: %s is 400 and nothing is changed",
-    async (ifMatch) => {
+    async (_name, ifMatch) => {
       const { api } = await service.newOrganization();
       const body = { name: "other" };
       const { body: problem } = await api.refused("UpdateOrganization", "ValidationError", {
