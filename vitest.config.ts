@@ -10,8 +10,9 @@ const stores = ["packages/testing/src/postgres/stores-setup.ts"];
 const properties = ["packages/testing/src/property-seed.ts"];
 const browser = ["packages/dashboard/test/browser/**/*.test.ts"];
 const matrix = "**/*.matrix.test.ts";
-/** Files that wait until leases, limits and outages are over, or are about the second home of the store. */
-const slow = "**/{postgres-outage,disk-full,ownership,held-rows,rate-limits,lanes,embedded}.test.ts";
+/** Files that wait until leases, limits and outages are over, start a node as a process, or are about the second home of the store. */
+const slow =
+  "**/{postgres-outage,disk-full,ownership,timers-of-dead-node,held-rows,rate-limits,lanes,embedded}.test.ts";
 /** Files that measure, walk at random for long, or fill the memory of a thread or an answer. */
 const thorough =
   "**/{costs,*-walks,interleaving,family-interleaving,fairness,waiting,definition-checks,job-values}.test.ts";

@@ -1,3 +1,4 @@
+import { tries } from "@stepwell/testing/tries.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { freeShare, Quota } from "../../src/auth/limits/quota.ts";
@@ -233,7 +234,7 @@ describe("under any load, and any order and delay of exchanges", () => {
           expect(usedTogether(nodes)).toBeLessThanOrEqual(most);
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: tries(2_000) },
     );
   });
 
@@ -257,7 +258,7 @@ describe("under any load, and any order and delay of exchanges", () => {
         while (request(asking, ledger));
         expect(usedTogether(nodes)).toBeGreaterThanOrEqual(limit);
       }),
-      { numRuns: 2_000 },
+      { numRuns: tries(2_000) },
     );
   });
 

@@ -1,4 +1,5 @@
 import { catalog, limits } from "@stepwell/testing/catalog.ts";
+import { tries } from "@stepwell/testing/tries.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseDefinition } from "../../../src/core/definition/definition.ts";
@@ -603,10 +604,10 @@ test("no document crashes the parser, and every accepted document compiles", () 
     const { definition } = parse(document);
     if (definition !== undefined) compilePlan(definition);
   });
-  fc.assert(property, { numRuns: 2_000 });
+  fc.assert(property, { numRuns: tries(2_000) });
   fc.assert(
     fc.property(fc.json(), (source) => void parse(source)),
-    { numRuns: 300 },
+    { numRuns: tries(300) },
   );
 });
 

@@ -1,4 +1,5 @@
 import { timeLimit } from "@stepwell/testing/time-limit.ts";
+import { tries } from "@stepwell/testing/tries.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { payloadsToRead } from "../../../src/core/job/events/event-payloads.ts";
@@ -440,7 +441,7 @@ test("required events with different ids end with the same result in every order
       expect(tell(arrivals, earlyCount)).toEqual(tell(events, 0));
     },
   );
-  fc.assert(property, { numRuns: 300 });
+  fc.assert(property, { numRuns: tries(300) });
 });
 
 test("a wait for some of its events gives their payloads in the committed order, and a replay gives the same", () => {
@@ -463,7 +464,7 @@ test("a wait for some of its events gives their payloads in the committed order,
       expect(tell(true)).toEqual(tell(false));
     },
   );
-  fc.assert(property, { numRuns: 200 });
+  fc.assert(property, { numRuns: tries(200) });
 });
 
 const eventFact: fc.Arbitrary<UntimedFact> = fc
@@ -519,5 +520,5 @@ test("every commit has the payloads that its facts need, in any combination, and
       }
     },
   );
-  fc.assert(property, { numRuns: 150 });
+  fc.assert(property, { numRuns: tries(150) });
 });

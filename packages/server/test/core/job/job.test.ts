@@ -1,3 +1,4 @@
+import { tries } from "@stepwell/testing/tries.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type CallName, callNameOf, callsOf, compareCalls } from "../../../src/core/job/call.ts";
@@ -241,7 +242,7 @@ describe("a wait step", () => {
           expect(story.status).toBe(received.size === 4 ? "SUCCEEDED" : "RUNNING");
         },
       ),
-      { numRuns: 200 },
+      { numRuns: tries(200) },
     );
   });
 
@@ -525,6 +526,6 @@ test("after any facts, histories have no gaps, finished jobs stay finished, and 
         expect(JSON.parse(JSON.stringify(story.job))).toEqual(story.job);
       }
     }),
-    { numRuns: 500 },
+    { numRuns: tries(500) },
   );
 });

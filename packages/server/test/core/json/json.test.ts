@@ -1,4 +1,5 @@
 import { timeLimit } from "@stepwell/testing/time-limit.ts";
+import { tries } from "@stepwell/testing/tries.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isJsonObject, type JsonValue, jsonEquals, jsonTypeOf, parseJson } from "../../../src/core/json/json.ts";
@@ -126,7 +127,7 @@ test("the exact walk finds a syntax error exactly where JSON.parse finds it", ()
     // Any other problem ends the walk before the rest of the text is read.
     if (problem === undefined) expect(() => JSON.parse(text)).not.toThrow();
   });
-  fc.assert(property, { numRuns: 5_000 });
+  fc.assert(property, { numRuns: tries(5_000) });
 });
 
 test("the quick check accepts exactly the texts that the exact walk accepts", () => {
@@ -135,7 +136,7 @@ test("the quick check accepts exactly the texts that the exact walk accepts", ()
     const problem = findJsonProblem(text, limits.maxDepth);
     expect(parsed).toEqual(problem === undefined ? { value: JSON.parse(text) } : { problem });
   });
-  fc.assert(property, { numRuns: 5_000 });
+  fc.assert(property, { numRuns: tries(5_000) });
 });
 
 test("a megabyte of any JSON is walked in well under a second", () => {

@@ -1,3 +1,4 @@
+import { tries } from "@stepwell/testing/tries.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
@@ -58,6 +59,6 @@ test("the size of every value is within the bounds of the schemas that it fits",
       expect(size?.high).toBeGreaterThanOrEqual(bytes);
     }
   });
-  fc.assert(property, { numRuns: 1_000 });
-  expect(fitting).toBeGreaterThan(100);
+  fc.assert(property, { numRuns: tries(1_000) });
+  expect(fitting).toBeGreaterThan(tries(100));
 });

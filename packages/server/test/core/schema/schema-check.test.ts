@@ -1,4 +1,5 @@
 import { type Schema as SchemaDocument, Validator } from "@cfworker/json-schema";
+import { tries } from "@stepwell/testing/tries.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
@@ -176,7 +177,7 @@ test("no message shows the value", () => {
     const marked = JSON.parse(JSON.stringify(value).replaceAll(/"(ab|abc)"(?!:)/g, '"MARK"')) as JsonValue;
     if (schema !== undefined) expect(JSON.stringify(checkValue(schema, marked))).not.toContain("MARK");
   });
-  fc.assert(property, { numRuns: 1_000 });
+  fc.assert(property, { numRuns: tries(1_000) });
 });
 
 test("a value fits exactly when an independent implementation of JSON Schema 2020-12 says so", () => {
@@ -194,7 +195,7 @@ test("a value fits exactly when an independent implementation of JSON Schema 202
       }
     },
   );
-  fc.assert(property, { numRuns: 3_000 });
+  fc.assert(property, { numRuns: tries(3_000) });
 });
 
 /** Undefined if the reference validator never ends: it evaluates an `if` that leads back to itself, even without a `then` or `else`. */

@@ -1,4 +1,5 @@
 import { timeLimit } from "@stepwell/testing/time-limit.ts";
+import { tries } from "@stepwell/testing/tries.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
@@ -380,9 +381,9 @@ describe("a schema reported as always fitting always fits, and one reported as n
         if (allFit || noneFits) expect(isFit, JSON.stringify(value)).toBe(allFit);
       }
     });
-    fc.assert(property, { numRuns: 4_000 });
+    fc.assert(property, { numRuns: tries(4_000) });
     // The property would prove nothing if schemas that fit, or values that fit, were rare.
-    for (const count of Object.values(seen)) expect(count).toBeGreaterThan(500);
+    for (const count of Object.values(seen)) expect(count).toBeGreaterThan(tries(500));
   });
 });
 
@@ -392,7 +393,7 @@ test("a schema always fits itself", () => {
     fc.pre(schema !== undefined);
     if (schema !== undefined) expect(compareSchemas(schema, schema).fit).toBe("always");
   });
-  fc.assert(property, { numRuns: 500 });
+  fc.assert(property, { numRuns: tries(500) });
 });
 
 test("a result that depends on a wrong assumption is computed again", () => {

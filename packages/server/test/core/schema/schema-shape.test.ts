@@ -1,3 +1,4 @@
+import { tries } from "@stepwell/testing/tries.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../src/core/json/json.ts";
@@ -111,7 +112,7 @@ test("a narrowed value has no property that the schema forbids", () => {
       expect(declaredProperties(schema).isSupersetOf(new Set(Object.keys(narrowed)))).toBe(true);
     if (checkValue(schema, value).length === 0) expect(narrowed).toBe(value);
   });
-  fc.assert(property, { numRuns: 1_000 });
+  fc.assert(property, { numRuns: tries(1_000) });
 });
 
 test("required properties are those of every value that fits", () => {
@@ -124,7 +125,7 @@ test("required properties are those of every value that fits", () => {
       for (const name of required) expect(isJsonObject(value) && Object.hasOwn(value, name)).toBe(true);
     }
   });
-  fc.assert(property, { numRuns: 1_000 });
+  fc.assert(property, { numRuns: tries(1_000) });
   expect([...requiredProperties(schemaOf({ type: "object", required: ["a"] }))]).toEqual(["a"]);
   expect([...requiredProperties(schemaOf({ required: ["a"] }))]).toEqual([]);
 });
@@ -145,6 +146,6 @@ test("a schema without some of its required properties accepts each object that 
       expect(checkValue(loosened, rest), JSON.stringify(value)).toEqual([]);
     }
   });
-  fc.assert(property, { numRuns: 1_000 });
-  expect(count).toBeGreaterThan(500);
+  fc.assert(property, { numRuns: tries(1_000) });
+  expect(count).toBeGreaterThan(tries(500));
 });

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Validator } from "@cfworker/json-schema";
 import { catalog, limits } from "@stepwell/testing/catalog.ts";
+import { tries } from "@stepwell/testing/tries.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readConfig } from "../../../src/config.ts";
@@ -54,7 +55,7 @@ describe.each([...catalog.values()])("$type", (executor) => {
           seen[isTaken ? "taken" : "refused"] += 1;
           expect(isTaken).toBe(independent.validate(withTimes(config)).valid && !breaksRule(config, kind));
         }),
-        { numRuns: 500 },
+        { numRuns: tries(500) },
       );
       expect(seen).toEqual({ taken: expect.toSatisfy(isPositive), refused: expect.toSatisfy(isPositive) });
     },

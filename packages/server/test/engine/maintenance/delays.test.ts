@@ -2,12 +2,10 @@ import type { Client } from "@stepwell/testing/client.ts";
 import { definitionOf, delayStep, noopStep, waitStep } from "@stepwell/testing/definitions.ts";
 import { deploy, type JobBody, submitAndWait } from "@stepwell/testing/flow.ts";
 import { FunctionServer, functionStep } from "@stepwell/testing/functions/function-server.ts";
-import { TestService, testSecretKey, useService } from "@stepwell/testing/service.ts";
-import { onEveryStore, onOneStore, type PreparedStore } from "@stepwell/testing/stores.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { timeLimit } from "@stepwell/testing/time-limit.ts";
 import { afterAll, expect, test, vi } from "vitest";
-import { firstOrganization, startNodeProcess } from "../node/child-node.ts";
-import { byWayOf } from "../node/cluster.ts";
 
 const functions = await FunctionServer.start();
 afterAll(() => functions.stop());
@@ -190,35 +188,6 @@ onOneStore((home) => {
       });
       expect(entryOf(await historyOf(api, jobId), "step.failed")).toMatchObject({ next, error: { type } });
     }
-  });
-});
-
-onEveryStore((home) => {
-  test("a delay, timeout or wait that ends while the job's node is dead takes effect on another node", async () => {
-    const store: PreparedStore = await home.prepare();
-    const dying = await startNodeProcess({ ...store.environment, STEPWELL_SECRET_KEY: testSecretKey });
-    const organization = firstOrganization(dying);
-    const before = byWayOf(dying, organization);
-    const sleeping = await deploy(
-      before,
-      definitionOf(delayStep("pause", { seconds: 1 }, "end"), noopStep("end", null)),
-    );
-    const waiting = await deploy(before, timed(1, waitStep("gate", ["go"], null)));
-    const impatient = await deploy(before, definitionOf({ ...waitStep("gate", ["go"], null), timeoutSeconds: 1 }));
-    const sleeper = await submit(before, sleeping.workflowId);
-    const waiter = await submit(before, waiting.workflowId);
-    const impatientWaiter = await submit(before, impatient.workflowId);
-    await dying.kill();
-
-    const another = new TestService({ name: home.name, prepare: async () => store });
-    await another.start();
-    const after = byWayOf(another, organization);
-    expect(await finished(after, sleeper)).toMatchObject({ status: "SUCCEEDED" });
-    expect(await finished(after, waiter)).toMatchObject({ status: "FAILED", error: { type: "JobTimeout" } });
-    const { error } = await finished(after, impatientWaiter);
-    expect(error).toMatchObject({ code: "Timeout", step: "gate" });
-    expect(error).not.toMatchObject({ type: "JobTimeout" });
-    await another.stop();
   });
 });
 

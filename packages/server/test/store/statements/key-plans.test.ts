@@ -1,6 +1,7 @@
 import { fillKeyedTables, type RowKey, rowKey } from "@stepwell/testing/keyed/keyed-rows.ts";
 import { type KeyedStatement, keyedStatements } from "@stepwell/testing/keyed/keyed-statements.ts";
 import { type Asked, costOf, planModes } from "@stepwell/testing/postgres/plan-cost.ts";
+import { scope } from "@stepwell/testing/scope.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { deleteInvitationsExpiredBefore } from "../../../src/store/access/invitations.ts";
 import { touchApiTokens } from "../../../src/store/access/tokens.ts";
@@ -14,7 +15,9 @@ import { openRowsOnly, type RowsOnly } from "./rows-only.ts";
  * bench -- plans` measures the same statements in a large store.
  */
 const organizationCount = 400;
-const tables = { organizations: organizationCount, rowsPerOrganization: 100, historyRowsPerJob: 1 };
+/** The quick loop has fewer rows, since filling the tables takes most of the time. They are still too many for the planner to read them all. */
+const rowsPerOrganization = scope === "quick" ? 20 : 100;
+const tables = { organizations: organizationCount, rowsPerOrganization, historyRowsPerJob: 1 };
 /** The pages that one row may cost: the look-up in an index, the row itself, and writing it. */
 const maxPagesPerRow = 60;
 /** How many rows of one table may be compared in vain with each row of another. */
@@ -56,7 +59,7 @@ test.each([...keyedStatements, ...maintenance])("$name finds 400 rows of 400 org
 
 const keysOfOne = Array.from({ length: tables.rowsPerOrganization }, (_, index) => rowKey(1, index + 1));
 
-test.each(keyedStatements)("$name finds 100 rows of one organization by their keys", (keyed) =>
+test.each(keyedStatements)("$name finds all rows of one organization by their keys", (keyed) =>
   expectCheap(keyed, keysOfOne),
 );
 
