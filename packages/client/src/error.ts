@@ -35,7 +35,7 @@ export class StepwellError extends Error {
    * answer. `TimeoutError` means that the call took longer than its `timeoutMs`.
    */
   readonly code: string;
-  /** The HTTP status, or 0 if there was no answer. */
+  /** The HTTP status, or 0 if there was no answer. It is 400 also for a value that no path can carry, such as `..`: nothing is then sent. */
   readonly status: number;
   readonly title: string;
   /** A sentence that says what is wrong and what to do. `message` also lists what `errors` has. */
@@ -115,6 +115,13 @@ export function noAnswer(detail: string, cause?: unknown): StepwellError {
 export function foreignAnswer(status: number, what: string): StepwellError {
   const detail = `The service answered ${status} with ${what}. Is this the address of the service?`;
   return new StepwellError({ title: "Unexpected answer", status, detail, code: "UnhandledError" });
+}
+
+/** The error of a value that no request can carry. It is the error that the service answers to any other invalid value. */
+export function unsendable(name: string, rule: string): StepwellError {
+  const detail = `The path is not valid: /${name} ${rule}.`;
+  const errors = [{ pointer: `/${name}`, detail: rule }];
+  return new StepwellError({ title: "The request is not valid", status: 400, detail, code: "ValidationError", errors });
 }
 
 /** The error of a call that took longer than its `timeoutMs`. */

@@ -1,3 +1,5 @@
+import { foreignAnswer } from "./error.ts";
+
 /** The number of items that one request of an iteration asks for by default. */
 const usualPageSize = 100;
 
@@ -35,6 +37,8 @@ export class Pages<Page, Item> implements AsyncIterable<Item> {
       yield page;
       const { nextPageToken } = page as PageEnd;
       if (nextPageToken === undefined) return;
+      // Such a page would be followed by itself for ever.
+      if (nextPageToken === query.pageToken) throw foreignAnswer(200, "a page that names itself as the next one");
       query = { ...query, pageToken: nextPageToken };
     }
   }

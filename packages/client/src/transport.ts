@@ -1,4 +1,4 @@
-import { foreignAnswer, isUnreachable, noAnswer, type Problem, StepwellError, tooLate } from "./error.ts";
+import { foreignAnswer, isUnreachable, noAnswer, type Problem, StepwellError, tooLate, unsendable } from "./error.ts";
 import { onAbort } from "./on-abort.ts";
 import type { AnyInput } from "./operation.ts";
 import { backoffMs, pause } from "./pause.ts";
@@ -228,9 +228,16 @@ export function resultOf(reply: Reply, { items, field = items }: Route): unknown
   const { status } = response;
   if (text === "") throw foreignAnswer(status, "nothing");
   if (body === undefined) throw foreignAnswer(status, "a text that is not JSON");
-  if (typeof body !== "object" || body === null || (field !== undefined && !(field in body)))
+  if (typeof body !== "object" || body === null || (field !== undefined && !(field in body)) || !isPage(body, items))
     throw foreignAnswer(status, "JSON that is not an answer of Stepwell");
   return body;
+}
+
+/** Tells whether the body has the items of a list. Every item of every list is an object. */
+function isPage(body: object, items: string | undefined): boolean {
+  if (items === undefined) return true;
+  const list = (body as Readonly<Record<string, unknown>>)[items];
+  return Array.isArray(list) && list.every((item) => typeof item === "object" && item !== null);
 }
 
 function errorOf(reply: Reply): StepwellError {
@@ -273,9 +280,7 @@ function filled(path: string, values: Readonly<Record<string, string>>): string 
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
     if (typeof value === "string" && !["", ".", ".."].includes(value)) return encodeURIComponent(value);
-    throw new TypeError(
-      `${name} must be a string that is valid in the path ${path}, but it is ${JSON.stringify(value)}.`,
-    );
+    throw unsendable(name, `must be a string that is valid in the path ${path}, but it is ${JSON.stringify(value)}`);
   });
 }
 

@@ -248,6 +248,26 @@ test("a list requests a page only when it is needed, and each iteration begins a
   ]);
 });
 
+test.each([{ workflows: 7 }, { workflows: [null] }, { workflows: {} }])(
+  "an answer without a list of objects does not come from Stepwell: %j",
+  async (body) => {
+    const { client } = await clientOf(ok(body));
+    await expect(client.listWorkflows("o").toArray()).rejects.toMatchObject({
+      code: "UnhandledError",
+      detail: expect.stringContaining("JSON that is not an answer of Stepwell"),
+    });
+  },
+);
+
+test("a list ends with an error when a page names itself as the next one, because it would never end", async () => {
+  const page = ok({ workflows: [], nextPageToken: "2" });
+  const { server, client } = await clientOf(page, page, page);
+  await expect(client.listWorkflows("o").toArray()).rejects.toMatchObject({
+    detail: expect.stringContaining("a page that names itself as the next one"),
+  });
+  expect(server.received).toHaveLength(2);
+});
+
 test("a list keeps its filters on every page, and can be read page by page", async () => {
   const { server, client } = await clientOf(ok({ jobs: [{}], totalCount: 2, nextPageToken: "x" }), ok({ jobs: [{}] }));
   const totals: unknown[] = [];

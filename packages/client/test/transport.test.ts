@@ -232,7 +232,12 @@ test.each(["", ".", ".."])(
   async (tag) => {
     const server = await ScriptedServer.start({ status: 204 });
     const { send } = transportTo(server.baseUrl);
-    await expect(send("DeleteTag", { path: { ...somewhere, tag } })).rejects.toThrow("tag must be");
+    await expect(send("DeleteTag", { path: { ...somewhere, tag } })).rejects.toMatchObject({
+      code: "ValidationError",
+      status: 400,
+      pointers: ["/tag"],
+      detail: expect.stringMatching(/^The path is not valid: \/tag must be a string that is valid in the path /),
+    });
     expect(server.received).toEqual([]);
   },
 );
