@@ -54,6 +54,13 @@ onOneStore((home) => {
       code: 1,
       output: expect.stringContaining("is not the one that was expected"),
     });
+    for (const unknown of ["00000000-0000-7000-8000-000000000000", "acme"]) {
+      expect(await run(environment, "audit", "verify", "--organization", unknown)).toMatchObject({
+        code: 3,
+        output: "",
+        complaint: expect.stringContaining(`This store has no audit trail of an organization ${unknown}.`),
+      });
+    }
     expect((await run(environment, ...expecting, "newest")).complaint).toContain("NUMBER:HASH");
   });
 

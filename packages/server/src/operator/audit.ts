@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { judgeSecretKey, WrongSecretKeyError } from "../auth/secret-key/secret-key-check.ts";
 import type { Config } from "../config.ts";
 import type { SealLink } from "../core/audit-chain.ts";
+import { ServiceError } from "../core/service-error.ts";
 import { type AuditVerification, expectSeal, verifyAudit } from "../engine/audit/audit-verification.ts";
 import { openStore } from "../open-store.ts";
 import { secretBoxOf } from "../sealing/secret-key.ts";
@@ -20,12 +21,16 @@ export interface StoredAuditVerification extends AuditVerification {
 
 const organizationsAtOnce = 100;
 
-/** Verifies audit trails directly in the store, without a service. Throws `DirectoryLockedError` while a service holds an embedded store. */
+/**
+ * Verifies audit trails directly in the store, without a service. Throws `DirectoryLockedError` while a service holds an embedded store, and a
+ * `NotFoundError` for an organization that this store never had.
+ */
 export async function* verifyStoredAudit(
   config: Config,
   { organizationId, expected }: StoredAuditRequest,
 ): AsyncGenerator<StoredAuditVerification> {
   requireExisting(config);
+  if (organizationId !== undefined && !isUuid(organizationId)) throw unknownOrganization(organizationId);
   const database = await openStore(config);
   try {
     const secrets = secretBoxOf(config);
@@ -42,6 +47,8 @@ export async function* verifyStoredAudit(
       for (const id of found) {
         const trail = { database, keys, organizationId: id };
         const verified = await verifyAudit(trail);
+        // Every organization has at least the entry about its creation. Without this check, the trail of a mistyped id would count as intact.
+        if (organizationId !== undefined && expected === undefined && isEmpty(verified)) throw unknownOrganization(id);
         const held = expected === undefined ? verified : await expectSeal(trail, verified, expected);
         yield { organizationId: id, ...held };
       }
@@ -50,6 +57,19 @@ export async function* verifyStoredAudit(
   } finally {
     await database.close();
   }
+}
+
+function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+}
+
+function isEmpty({ checkedEntries, checkedSeals, unsealedEntries }: AuditVerification): boolean {
+  return checkedEntries + checkedSeals + unsealedEntries === 0;
+}
+
+function unknownOrganization(organizationId: string): ServiceError {
+  const detail = `This store has no audit trail of an organization ${organizationId}. \`stepwell audit verify\` without --organization verifies all of them.`;
+  return new ServiceError("NotFoundError", detail);
 }
 
 /**
