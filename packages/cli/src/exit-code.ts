@@ -27,11 +27,22 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof CommandError) return error.exitCode;
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
   if (error instanceof StepwellError) return exitCodeOfStatus(error.status);
-  return exitCodes.failed;
+  // Commands that work on the store itself get their errors from the service's code in this process.
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "ValidationError") return exitCodes.usage;
+  return code === "NotFoundError" ? exitCodes.notFound : exitCodes.failed;
 }
 
 function exitCodeOfStatus(status: number): number {
   switch (status) {
+    // The service judges most values: whether they are valid (400), whether a path of `stepwell api` takes the method (405), and whether they are too
+    // large (413, 414, 431).
+    case 400:
+    case 405:
+    case 413:
+    case 414:
+    case 431:
+      return exitCodes.usage;
     case 401:
     case 403:
       return exitCodes.notAllowed;

@@ -31,6 +31,22 @@ export function each(text: string, before: readonly string[] = []): readonly str
   return [...before, ...parts];
 }
 
+/**
+ * Parses the name of a tag by the rule of the service. A deployment registers the version before it moves the tag, so it must not begin with a tag that
+ * cannot exist.
+ */
+export function parseTag(text: string): string {
+  if (/^\$?[A-Za-z0-9_.-]{1,64}$/.test(text) && !isPathStep(text)) return text;
+  throw new InvalidArgumentError(
+    "Give 1 to 64 of the characters A-Z, a-z, 0-9, _, . and -, with or without a $ before them.",
+  );
+}
+
+/** Tells whether a URL takes this part of a path for a step to another path. An encoded dot counts as a dot there. */
+export function isPathStep(part: string): boolean {
+  return /^(\.|%2e){1,2}$/i.test(part);
+}
+
 const maxWaitSeconds = 86_400;
 
 /** The option to wait for a job, with the same range in every command that has it. */

@@ -102,6 +102,45 @@ test.concurrent("`job watch` prints each entry as it comes and ends with the job
   expect(entries.at(-1)).toMatchObject({ type: "job.succeeded" });
 });
 
+test.concurrent("a value that the service or the client library rejects is wrong usage, whatever the command", async () => {
+  const { organizationId, api, owner } = await service.newOrganization();
+  const environment = {
+    STEPWELL_URL: service.baseUrl,
+    STEPWELL_TOKEN: owner.token,
+    STEPWELL_ORGANIZATION: organizationId,
+    XDG_CONFIG_HOME: directory,
+  };
+  const stepwell = async (...words: string[]) => await run(environment, ...words);
+  await deploy(api, waitingDefinition, "approval");
+  const wrong = [
+    ["job", "show", ".."],
+    ["job", "show", "x".repeat(40_000)],
+    ["queue", "show", "."],
+    ["queue", "pause", "a b"],
+    ["tag", "set", "approval", "a b", "--version", "1"],
+    ["submit", "approval", "--input", "[]"],
+    ["token", "create", "mine", "--permission", "none"],
+    ["audit", "list", "--after", "2026-02-30"],
+    ["api", "/whoami", "--method", "DELETE"],
+  ];
+  const ended = await Promise.all(wrong.map(async (words) => ({ words, ...(await stepwell(...words)) })));
+  for (const { words, code, output, complaint } of ended) {
+    expect({ words, code, output }).toEqual({ words, code: 2, output: "" });
+    expect(complaint).toMatch(/^stepwell: /);
+  }
+  // A tag that cannot exist is refused before the version is registered, also when nothing would be changed.
+  const file = join(directory, "other.json");
+  await writeFile(file, waitingDefinition);
+  for (const words of [[], ["--dry-run"]]) {
+    const { code, complaint } = await run(environment, "deploy", file, "--tag", "a b", ...words);
+    expect({ code, complaint }).toEqual({
+      code: 2,
+      complaint: expect.stringContaining("Give 1 to 64 of the characters"),
+    });
+  }
+  expect((await stepwell("workflow", "list", "--quiet")).output).toBe("approval\n");
+});
+
 test.concurrent("exit codes distinguish a failed job, a missing resource and a missing permission", async () => {
   const { api, environment, stepwell } = await world();
   await deploy(api, failingDefinition, "failing");
@@ -239,11 +278,11 @@ test.concurrent("`api` can call the operations that have no command, and exits a
   expect(JSON.parse(listed.output).workflows).toHaveLength(1);
   expect((await stepwell("api", "/health/live")).code).toBe(0);
   expect(await stepwell("api", workflows, "--input", "{}")).toMatchObject({
-    code: 1,
+    code: 2,
     complaint: expect.stringContaining("/name"),
   });
   expect((await stepwell("api", `${workflows}/${organizationId}`)).code).toBe(3);
-  expect((await stepwell("api", workflows, "--method", "DELETE")).code).toBe(1);
+  expect((await stepwell("api", workflows, "--method", "DELETE")).code).toBe(2);
   for (const path of ["organizations", "//example.com/organizations", `${workflows}/{workflowId}`])
     expect((await stepwell("api", path)).code).toBe(2);
 });

@@ -45,7 +45,7 @@ test("the operator sets limits and maximums by name, which leaves the others unc
 
 test("a maximum with a wrong name or number is rejected, and the message lists the valid names", async () => {
   const wrong = [await limits("--max", "tokens=5"), await limits("--max", "apiTokens=many")];
-  expect(wrong.map(({ code }) => code)).toEqual([1, 1]);
+  expect(wrong.map(({ code }) => code)).toEqual([2, 2]);
   expect(wrong[0]?.complaint).toMatch(/takes NAME=NUMBER, but is "tokens=5"\. The names are: apiTokens, /);
   expect(wrong[1]?.complaint).toMatch(/--max apiTokens must be a whole number from 0 to 1000000, but is "many"/);
 });
@@ -57,7 +57,7 @@ test("the operator sets how many organizations one user may create", async () =>
   const back = await organizations("--max", "default");
   expect(back.output).toContain("ada@example.org may create 10 (as configured here) organizations");
   const wrong = await organizations("--max", "-1");
-  expect(wrong).toMatchObject({ code: 1, complaint: expect.stringContaining("a whole number from 0 to 1000000") });
+  expect(wrong).toMatchObject({ code: 2, complaint: expect.stringContaining("a whole number from 0 to 1000000") });
 });
 
 test("the operator's limits apply when the service starts, and the audit trail has an entry for them", async () => {
@@ -81,9 +81,9 @@ test("the operator's limits apply when the service starts, and the audit trail h
 test("an invalid limit and an unknown organization are reported in one sentence", async () => {
   const wrong = await limits("--submits-per-minute", "many");
   expect(wrong).toMatchObject({
-    code: 1,
+    code: 2,
     complaint: expect.stringMatching(/^stepwell: --submits-per-minute takes a number from 0/),
   });
   const unknown = await run(environment, "organization", "limits", "00000000-0000-7000-8000-000000000000");
-  expect(unknown).toMatchObject({ code: 1, complaint: expect.stringContaining("has no organization") });
+  expect(unknown).toMatchObject({ code: 3, complaint: expect.stringContaining("has no organization") });
 });

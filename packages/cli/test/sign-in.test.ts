@@ -171,7 +171,7 @@ test.concurrent("a sign-in over http to another machine is rejected before anyth
   const terminal = await newTerminal();
   for (const url of ["http://stepwell.example.com", "http://10.0.0.1:8080", "http://localhost.example.com"]) {
     expect(await run(terminal.environment, "login", "--url", url)).toMatchObject({
-      code: 1,
+      code: 2,
       complaint: expect.stringContaining("is not encrypted"),
     });
   }

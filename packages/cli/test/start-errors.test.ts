@@ -257,7 +257,7 @@ test.concurrent.each([
   async (email, organization, words) => {
     const dataDir = join(directory, "never-made");
     const ended = await run({ STEPWELL_DATA_DIR: dataDir }, "init", "--email", email, "--organization", organization);
-    expect(ended).toMatchObject({ code: 1, complaint: `stepwell: ${words}\n` });
+    expect(ended).toMatchObject({ code: 2, complaint: `stepwell: ${words}\n` });
     expect(existsSync(dataDir)).toBe(false);
   },
 );

@@ -79,7 +79,7 @@ test("queues are listed with their waiting tasks, and a queue can be paused and 
 test("an invalid queue name, and an input that is not JSON, are reported in one sentence", async () => {
   const { stepwell } = await world();
   expect(await stepwell("queue", "pause", ".hidden")).toMatchObject({
-    code: 1,
+    code: 2,
     output: "",
     complaint: expect.stringMatching(/^stepwell: .*1 to 100 of the characters/),
   });

@@ -1,7 +1,7 @@
 import { StepwellError } from "@stepwell/client";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { connect, type Place, reach } from "../connection/connection.ts";
-import { parseJson } from "../option.ts";
+import { isPathStep, parseJson } from "../option.ts";
 import { print, write } from "../output/terminal.ts";
 
 /** Calls operations that have no command of their own. */
@@ -60,6 +60,10 @@ type Call = (
 function parsePath(text: string): string {
   if (/[{}]/.test(text.replaceAll(placeholder, ""))) {
     throw new InvalidArgumentError(`The command fills in only ${placeholder}. Write all other ids into the path.`);
+  }
+  // The URL would be that of another operation: `DELETE …/workflows/..` would delete the organization.
+  if ((text.split(/[?#]/)[0] ?? "").split(/[/\\]/).some(isPathStep)) {
+    throw new InvalidArgumentError("A part of the path is . or .., which leads to another path.");
   }
   if (/^\/[^/\s][^\s]*$/.test(text)) return text;
   throw new InvalidArgumentError("Give a path of the API. It begins with exactly one slash.");

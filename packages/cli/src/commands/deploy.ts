@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { type Connection, connect, type Place } from "../connection/connection.ts";
 import { CommandError } from "../exit-code.ts";
 import { readText } from "../input-file.ts";
+import { parseTag } from "../option.ts";
 import { describeFinding, type Finding, invalidDefinition, tooManyWarnings } from "../output/definition-findings.ts";
 import { show, warn } from "../output/terminal.ts";
 
@@ -11,7 +12,7 @@ export function declareDeploy(program: Command): void {
   program
     .command("deploy")
     .argument("<file>", "a workflow definition, as JSON; - for standard input")
-    .option("--tag <tag>", "the tag to point at the version", "$LIVE")
+    .option("--tag <tag>", "the tag to point at the version", parseTag, "$LIVE")
     .option("--dry-run", "check the definition and say what would happen; change nothing")
     .option("--strict", "treat a warning as an error, and do not deploy")
     .description("register a definition as a new version of its workflow, unless it is unchanged, and tag it")

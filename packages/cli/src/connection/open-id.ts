@@ -18,7 +18,8 @@ const clientId = "stepwell-cli";
 /** Reads how to sign in at the service at this address. The errors that it throws say what to do. */
 export async function discover(baseUrl: string, isInsecure: boolean): Promise<Provider> {
   if (!isPrivate(baseUrl) && !isInsecure) {
-    throw new Error(
+    throw new CommandError(
+      "usage",
       `${baseUrl} is not encrypted: anybody who sees the traffic could act for you. Use the https address, or --insecure if you trust the network.`,
     );
   }

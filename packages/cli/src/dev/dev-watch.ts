@@ -11,7 +11,7 @@ import { explain, print } from "../output/terminal.ts";
 type Place = Pick<Connection, "client" | "organizationId">;
 
 /** Deploys the definitions in these files and directories, now and whenever one changes. Watches until the process ends. */
-export async function watchDefinitions(place: Place, paths: readonly string[]): Promise<void> {
+export async function watchDefinitions(place: Place, places: readonly Watched[]): Promise<void> {
   const deployed = new Map<string, string>();
   const deploy = async (file: string) => {
     try {
@@ -25,7 +25,7 @@ export async function watchDefinitions(place: Place, paths: readonly string[]): 
     }
   };
   let queue = Promise.resolve();
-  for (const { directory, holds } of paths.map(watched)) {
+  for (const { directory, holds } of places) {
     // The directory is watched and not the file, because most editors replace the file by a new one.
     watch(directory, (_, name) => {
       if (name !== null && holds(name)) queue = queue.then(() => settled()).then(() => deploy(join(directory, name)));
@@ -35,12 +35,14 @@ export async function watchDefinitions(place: Place, paths: readonly string[]): 
   await queue;
 }
 
-interface Watched {
+/** A directory, and which of its files are deployed. */
+export interface Watched {
   readonly directory: string;
   readonly holds: (name: string) => boolean;
 }
 
-function watched(path: string): Watched {
+/** Throws if there is no such file or directory. */
+export function watched(path: string): Watched {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) throw new CommandError("usage", `There is no file ${path}.`);
   if (found.isDirectory()) return { directory: path, holds: (name) => name.endsWith(".json") };

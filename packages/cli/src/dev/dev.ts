@@ -16,7 +16,7 @@ import {
 import { sampleDefinition, sampleName } from "../commands/sample.ts";
 import { type DevFile, readDevFile, writeDevFile } from "../connection/dev-file.ts";
 import { explain, print, show } from "../output/terminal.ts";
-import { showJobsLive, watchDefinitions } from "./dev-watch.ts";
+import { showJobsLive, type Watched, watchDefinitions, watched } from "./dev-watch.ts";
 import { startUntilSignal } from "./serve.ts";
 
 const email = "owner@localhost";
@@ -24,6 +24,8 @@ const passwordLength = 24;
 
 /** Starts the service with everything that a newcomer needs to see a job run. The next start continues with the same data. */
 export async function dev({ definitions = [], open }: DevOptions = {}): Promise<void> {
+  // A mistyped name is reported before the service starts.
+  const places = definitions.map(watched);
   const config = readConfig({ ...devSettings, ...process.env });
   const service = await startUntilSignal(config, open);
   try {
@@ -31,7 +33,7 @@ export async function dev({ definitions = [], open }: DevOptions = {}): Promise<
     const link = await signInLink(service);
     const text = welcome(config, seeded, link).join("\n");
     show({ value: { ...seeded.file, signInLink: link }, text, quiet: link });
-    if (definitions.length > 0) await follow(seeded.file, definitions);
+    if (places.length > 0) await follow(seeded.file, places);
   } catch (error) {
     // If the service kept running, the process would stay alive although its seeding or its first steps failed.
     await service.stop();
@@ -44,9 +46,9 @@ interface DevOptions extends Pick<StartOptions, "open"> {
   readonly definitions?: readonly string[];
 }
 
-async function follow({ baseUrl, token, organizationId }: DevFile, definitions: readonly string[]): Promise<void> {
+async function follow({ baseUrl, token, organizationId }: DevFile, places: readonly Watched[]): Promise<void> {
   const place = { client: createClient({ baseUrl, token }), organizationId };
-  await watchDefinitions(place, definitions);
+  await watchDefinitions(place, places);
   print("Changes of these definitions are deployed, and the progress of jobs is shown.");
   void showJobsLive(place).catch(explain);
 }

@@ -8,6 +8,7 @@ import {
   readConfig,
   settings,
 } from "@stepwell/server";
+import { CommandError } from "../exit-code.ts";
 import { list } from "../output/table.ts";
 import { show } from "../output/terminal.ts";
 
@@ -45,7 +46,10 @@ export async function organizationLimits(
 function parseLimit(option: string, text: string): number | null {
   if (text === "default") return null;
   if (/^\d{1,10}$/.test(text) && Number(text) <= maxPerMinute) return Number(text);
-  throw new Error(`${option} takes a number from 0 (no limit) to ${maxPerMinute}, or "default", but is "${text}".`);
+  throw new CommandError(
+    "usage",
+    `${option} takes a number from 0 (no limit) to ${maxPerMinute}, or "default", but is "${text}".`,
+  );
 }
 
 function parseMaximums(texts: readonly string[]): MaximumChanges {
@@ -56,14 +60,20 @@ function parseMaximum(text: string): [MaximumName, number | null] {
   const [, wanted = "", value = ""] = /^(\w+)=(.*)$/.exec(text) ?? [];
   const name = maximumNames.find((known) => known === wanted);
   if (name === undefined) {
-    throw new Error(`--max takes NAME=NUMBER, but is "${text}". The names are: ${maximumNames.join(", ")}.`);
+    throw new CommandError(
+      "usage",
+      `--max takes NAME=NUMBER, but is "${text}". The names are: ${maximumNames.join(", ")}.`,
+    );
   }
   if (value === "default") return [name, null];
   try {
     return [name, settings[maximumSettings[name]].parse(value || "none")];
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`--max ${name} ${reason}. To use the configured value again, write ${name}=default.`);
+    throw new CommandError(
+      "usage",
+      `--max ${name} ${reason}. To use the configured value again, write ${name}=default.`,
+    );
   }
 }
 

@@ -63,7 +63,7 @@ function parseMaximum(text: string): number | null {
     return settings.maxOrganizationsPerAccount.parse(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`--max ${reason}. To use the configured value again, write "default".`);
+    throw new CommandError("usage", `--max ${reason}. To use the configured value again, write "default".`);
   }
 }
 

@@ -1,6 +1,7 @@
 import { hashAlone } from "../auth/passwords/password-hasher.ts";
 import { type IssuedPasswordLink, issuePasswordLink } from "../auth/passwords/password-link.ts";
 import { hasFormat } from "../core/schema/formats/format.ts";
+import { ServiceError } from "../core/service-error.ts";
 import { newId } from "../engine/identifier.ts";
 import { addUserToken } from "../management/account/user-tokens.ts";
 import type { Act } from "../management/act/act.ts";
@@ -31,9 +32,13 @@ export interface OwnerRequest {
  * name, so both must be valid.
  */
 export function requireOwnerRequest({ email, organizationName }: OwnerRequest): void {
-  if (!hasFormat(email, "email")) throw new Error(`--email must be an e-mail address, but is "${email}".`);
+  if (!hasFormat(email, "email"))
+    throw new ServiceError("ValidationError", `--email must be an e-mail address, but is "${email}".`);
   if (!/^\P{Cc}*[^\s\p{Cc}]\P{Cc}*$/u.test(organizationName) || organizationName.length > maxNameLength) {
-    throw new Error(`--organization must be a name of 1 to ${maxNameLength} visible characters.`);
+    throw new ServiceError(
+      "ValidationError",
+      `--organization must be a name of 1 to ${maxNameLength} visible characters.`,
+    );
   }
 }
 

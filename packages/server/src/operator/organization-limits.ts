@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import { ServiceError } from "../core/service-error.ts";
 import type { Act } from "../management/act/act.ts";
 import {
   type LimitChanges,
@@ -40,8 +41,11 @@ export async function changeOrganizationLimits(
   }
 }
 
-function unknownOrganization(organizationId: string): Error {
-  return new Error(`This store has no organization ${organizationId}. GET /organizations shows the ids of yours.`);
+function unknownOrganization(organizationId: string): ServiceError {
+  return new ServiceError(
+    "NotFoundError",
+    `This store has no organization ${organizationId}. GET /organizations shows the ids of yours.`,
+  );
 }
 
 /** Explains that only one process at a time can open an embedded store. */
