@@ -103,6 +103,13 @@ test.each(["constructor", "__proto__"])("the profile %s exists only if a user cr
   expect((await run(home, "profile", "list", "--quiet")).output).toBe(`${name}\n`);
 });
 
+test("commands that change profiles at the same time lose none of them", async () => {
+  const home = { ...nowhere, XDG_CONFIG_HOME: join(directory, "at-once") };
+  const names = ["a", "b", "c", "d", "e", "f"];
+  await Promise.all(names.map((name) => run(home, "profile", "set", name, "--url", "http://127.0.0.1:9")));
+  expect((await run(home, "profile", "list", "--quiet")).output.trim().split("\n").sort()).toEqual(names);
+});
+
 test("a profile's name can be written in a command, and a broken file of profiles is named", async () => {
   const home = { ...nowhere, XDG_CONFIG_HOME: join(directory, "broken") };
   for (const name of ["a b", "a\nb"]) {
@@ -112,13 +119,15 @@ test("a profile's name can be written in a command, and a broken file of profile
     });
   }
   mkdirSync(join(directory, "broken", "stepwell"), { recursive: true });
-  await writeFile(join(directory, "broken", "stepwell", "profiles.json"), '{"profiles":{"x":null}}');
-  expect(await run(home, "profile", "list")).toMatchObject({
-    code: 1,
-    complaint: expect.stringMatching(
-      /profiles\.json cannot be read: the profile x has no address\. Correct or delete it\.\n$/,
-    ),
-  });
+  for (const profile of ["null", '{"url":"nowhere"}', '{"url":["http://127.0.0.1:9/"]}']) {
+    await writeFile(join(directory, "broken", "stepwell", "profiles.json"), `{"profiles":{"x":${profile}}}`);
+    expect(await run(home, "profile", "list")).toMatchObject({
+      code: 1,
+      complaint: expect.stringMatching(
+        /profiles\.json cannot be read: the profile x has no address\. Correct or delete it\.\n$/,
+      ),
+    });
+  }
 });
 
 test("the command line names each of its own files that is broken", async () => {

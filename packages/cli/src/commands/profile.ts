@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { parseAddress } from "../connection/address.ts";
-import { profileIn, readProfiles, writeProfiles } from "../connection/stored-profiles.ts";
+import { changeProfiles, profileIn, readProfiles } from "../connection/stored-profiles.ts";
 import { CommandError } from "../exit-code.ts";
 import { table } from "../output/table.ts";
 import { show } from "../output/terminal.ts";
@@ -39,16 +39,18 @@ function listProfiles(): void {
   show({ value, text, quiet: value.map(({ name }) => name) });
 }
 
-function set(name: string, { url, organization }: { readonly url: string; readonly organization?: string }): void {
+async function set(
+  name: string,
+  { url, organization }: { readonly url: string; readonly organization?: string },
+): Promise<void> {
   if (!/^[^\s\p{C}-][^\s\p{C}]{0,99}$/u.test(name)) {
     throw new CommandError(
       "usage",
       "The name of a profile has at most 100 characters, contains no spaces and does not begin with a hyphen.",
     );
   }
-  const stored = readProfiles();
   const profile = { url: parseAddress(url), ...(organization !== undefined && { organization }) };
-  writeProfiles({ ...stored, profiles: { ...stored.profiles, [name]: profile } });
+  await changeProfiles((stored) => ({ ...stored, profiles: { ...stored.profiles, [name]: profile } }));
   show({
     value: { name, ...profile },
     text: `The profile ${name} is stored. Choose it with --profile ${name}.`,
@@ -56,18 +58,17 @@ function set(name: string, { url, organization }: { readonly url: string; readon
   });
 }
 
-function use(name: string): void {
-  const stored = readProfiles();
-  const { url } = profileIn(stored, name);
-  writeProfiles({ ...stored, current: name });
+async function use(name: string): Promise<void> {
+  const { url } = profileIn(readProfiles(), name);
+  await changeProfiles((stored) => ({ ...stored, current: name }));
   show({ value: { name, url }, text: `Commands go to ${url} (profile ${name}).`, quiet: name });
 }
 
-function remove(name: string): void {
-  const stored = readProfiles();
-  profileIn(stored, name);
-  const { [name]: _, ...profiles } = stored.profiles;
-  const { current } = stored;
-  writeProfiles({ ...(current !== name && { current }), profiles });
+async function remove(name: string): Promise<void> {
+  profileIn(readProfiles(), name);
+  await changeProfiles(({ current, profiles: { [name]: _, ...profiles } }) => ({
+    ...(current !== name && { current }),
+    profiles,
+  }));
   show({ value: { name, removed: true }, text: `The profile ${name} is removed.`, quiet: name });
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { devNull, homedir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { CommandError } from "../exit-code.ts";
@@ -43,6 +43,33 @@ export function keep<Result>(path: string, write: () => Result): Result {
   } catch (error) {
     if (!unwritable.has(codeOf(error))) throw error;
     throw new CommandError("failed", `${path} cannot be written (${codeOf(error)}). ${elsewhere}`, { cause: error });
+  }
+}
+
+/** Two commands that change a kept file at the same time do so one after the other. While a command holds the lock, it waits for nothing else. */
+export async function aloneWith<Result>(path: string, change: () => Result): Promise<Result> {
+  const lock = `${path}.lock`;
+  while (!keep(path, () => takes(lock))) await new Promise((done) => setTimeout(done, 20));
+  try {
+    return change();
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+/** A command holds the lock for a few milliseconds. A lock that is older than this belongs to a command that has died. */
+const maxLockMs = 10_000;
+
+function takes(lock: string): boolean {
+  try {
+    writeFileSync(lock, "", { flag: "wx", mode: 0o600 });
+    return true;
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
+    const ageMs = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    // If the clock was set back, the time of a lock can lie in the future.
+    if (Math.abs(ageMs) > maxLockMs) rmSync(lock, { force: true });
+    return false;
   }
 }
 

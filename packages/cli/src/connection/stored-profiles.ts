@@ -1,6 +1,6 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { CommandError } from "../exit-code.ts";
-import { keep, keptPath, readKept } from "./kept-file.ts";
+import { aloneWith, keep, keptPath, readKept } from "./kept-file.ts";
 
 /** A named place to work in. It holds no secret: commands use STEPWELL_TOKEN there, or the sign-in at its address. */
 export interface Profile {
@@ -49,16 +49,20 @@ function storedIn(text: string): StoredProfiles {
   const content = JSON.parse(text) as Partial<StoredProfiles> | null;
   const profiles: StoredProfiles["profiles"] = content?.profiles ?? {};
   for (const [name, profile] of Object.entries(profiles) as [string, Partial<Profile> | null][])
-    if (typeof profile?.url !== "string") throw new Error(`the profile ${name} has no address`);
+    if (typeof profile?.url !== "string" || !/^https?:\/\/[^/]/.test(profile.url))
+      throw new Error(`the profile ${name} has no address`);
   return { ...content, profiles };
 }
 
 /** Writes the file completely or not at all. */
-export function writeProfiles(content: StoredProfiles): void {
-  keep(path(), () => {
-    const unfinished = `${path()}.${process.pid}`;
-    writeFileSync(unfinished, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
-    renameSync(unfinished, path());
+export async function changeProfiles(next: (stored: StoredProfiles) => StoredProfiles): Promise<void> {
+  await aloneWith(path(), () => {
+    const content = next(readProfiles());
+    keep(path(), () => {
+      const unfinished = `${path()}.${process.pid}`;
+      writeFileSync(unfinished, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
+      renameSync(unfinished, path());
+    });
   });
 }
 

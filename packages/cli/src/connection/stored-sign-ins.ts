@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { CommandError } from "../exit-code.ts";
-import { keep, keptPath, readKept } from "./kept-file.ts";
+import { aloneWith, keptPath, readKept } from "./kept-file.ts";
 
 /** A sign-in as this machine keeps it for later commands. */
 export interface SignIn {
@@ -81,34 +81,13 @@ function read(): Content {
   }
 }
 
-/** Two commands that change the file at the same time do so one after the other. While a command holds the lock, it waits for nothing else. */
 async function change(next: (content: Content) => Content): Promise<Content> {
-  const lock = `${path()}.lock`;
-  while (!keep(lock, () => takes(lock))) await new Promise((done) => setTimeout(done, 20));
-  try {
+  return await aloneWith(path(), () => {
     const before = read();
     const after = next(before);
     if (after !== before) write(after);
     return after;
-  } finally {
-    rmSync(lock, { force: true });
-  }
-}
-
-/** A command holds the lock for a few milliseconds. A lock that is older than this belongs to a command that has died. */
-const maxLockMs = 10_000;
-
-function takes(lock: string): boolean {
-  try {
-    writeFileSync(lock, "", { flag: "wx", mode: 0o600 });
-    return true;
-  } catch (error) {
-    if (!hasCode(error, "EEXIST")) throw error;
-    const ageMs = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    // If the clock was set back, the time of a lock can lie in the future.
-    if (Math.abs(ageMs) > maxLockMs) rmSync(lock, { force: true });
-    return false;
-  }
+  });
 }
 
 /** Writes the file completely or not at all. Only its owner can read it. */
@@ -116,8 +95,4 @@ function write(content: Content): void {
   const unfinished = `${path()}.${randomBytes(6).toString("hex")}`;
   writeFileSync(unfinished, `${JSON.stringify(content, undefined, 2)}\n`, { flag: "wx", mode: 0o600, flush: true });
   renameSync(unfinished, path());
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }
