@@ -3,9 +3,10 @@ import { mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Shell } from "@stepwell/testing/processes/shell.ts";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { changeProfiles } from "../src/connection/stored-profiles.ts";
 import { cut, inOneLine, table, withoutControls } from "../src/output/table.ts";
 import { endAll, entry, run } from "./process.ts";
 
@@ -103,11 +104,18 @@ test.each(["constructor", "__proto__"])("the profile %s exists only if a user cr
   expect((await run(home, "profile", "list", "--quiet")).output).toBe(`${name}\n`);
 });
 
-test("commands that change profiles at the same time lose none of them", async () => {
-  const home = { ...nowhere, XDG_CONFIG_HOME: join(directory, "at-once") };
-  const names = ["a", "b", "c", "d", "e", "f"];
-  await Promise.all(names.map((name) => run(home, "profile", "set", name, "--url", "http://127.0.0.1:9")));
-  expect((await run(home, "profile", "list", "--quiet")).output.trim().split("\n").sort()).toEqual(names);
+test("a command that changes profiles while another one does so loses none of them", async () => {
+  vi.stubEnv("XDG_CONFIG_HOME", join(directory, "at-once"));
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const kept = join(directory, "at-once", "stepwell", "profiles.json");
+  const [mine, other] = [{ url: "http://127.0.0.1:9" }, { url: "http://127.0.0.1:10" }];
+  mkdirSync(dirname(kept), { recursive: true });
+  await writeFile(`${kept}.lock`, "");
+  const changed = changeProfiles(({ profiles }) => ({ profiles: { ...profiles, mine } }));
+  await writeFile(kept, JSON.stringify({ profiles: { other } }));
+  await rm(`${kept}.lock`);
+  await changed;
+  expect(JSON.parse(readFileSync(kept, "utf8"))).toEqual({ profiles: { mine, other } });
 });
 
 test("a profile's name can be written in a command, and a broken file of profiles is named", async () => {
