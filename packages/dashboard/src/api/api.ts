@@ -42,6 +42,6 @@ async function send(request: Request, token: string | undefined): Promise<Respon
     return await fetch(request);
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw unreachable();
+    throw unreachable(request.method);
   }
 }

@@ -49,11 +49,12 @@ export function problemOf(error: unknown, response: Response): ProblemError {
   });
 }
 
-export function unreachable(): ProblemError {
+export function unreachable(method = "GET"): ProblemError {
+  const { problem } = texts;
   return new ProblemError({
-    title: texts.problem.unreachableTitle,
+    title: problem.unreachableTitle,
     status: 0,
-    detail: texts.problem.unreachable,
+    detail: method === "GET" ? problem.unreachable : problem.changeUnanswered,
     code: "Unreachable",
   });
 }

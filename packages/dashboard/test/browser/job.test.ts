@@ -294,6 +294,43 @@ onOneStore((home) => {
       await page.locator(".job-connection").getByText("Ended", { exact: true }).waitFor();
     });
 
+    test("an approval during a network outage is reported, and is sent only when the user tries again", async () => {
+      browser.expectFault(/ERR_INTERNET_DISCONNECTED|Failed to load resource/);
+      const { owner, jobId } = await waitingJob();
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+      const send = page.getByRole("button", { name: "Send approved", exact: true });
+      await page.getByText("Live", { exact: true }).waitFor();
+      await page.context().setOffline(true);
+      await send.click();
+      const report = page.getByText("Nothing is sent again by itself.");
+      await report.waitFor();
+      await page.context().setOffline(false);
+      await page.getByText("Live", { exact: true }).waitFor();
+      const { body } = await owner.api.call<{ events: unknown[] }>("ListJobEvents", { params: { jobId } });
+      expect(body.events).toEqual([]);
+      await send.click();
+      await statusOf(page, "Succeeded").waitFor();
+      expect(await report.count()).toBe(0);
+    });
+
+    test("a double click on a button that changes a job changes it once", async () => {
+      const { owner, jobId } = await waitingJob();
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+      const sent: string[] = [];
+      page.on("request", (request) => {
+        if (request.method() === "POST" && /\/(cancel|resume)$/.test(request.url())) sent.push(request.url());
+      });
+      await page.getByRole("button", { name: "Cancel job" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Cancel job" }).dblclick();
+      await statusOf(page, "Cancelled").waitFor();
+      await page.getByRole("button", { name: "Resume" }).dblclick();
+      await statusOf(page, "Waiting").waitFor();
+      expect(sent.map((url) => url.split("/").at(-1))).toEqual(["cancel", "resume"]);
+      expect(await page.getByRole("dialog").count()).toBe(0);
+    });
+
     test("a job that another user resumes continues on this page too", async () => {
       const { owner, jobId } = await waitingJob();
       const page = await browser.newPage();

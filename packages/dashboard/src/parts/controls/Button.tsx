@@ -1,4 +1,4 @@
-import type { ButtonHTMLAttributes, Ref } from "react";
+import type { ButtonHTMLAttributes, KeyboardEvent, MouseEvent, Ref } from "react";
 import "./Button.css";
 import { classNames } from "../class-names.ts";
 import { Icon, type IconName } from "../layout/Icon.tsx";
@@ -11,7 +11,16 @@ export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly ref?: Ref<HTMLButtonElement>;
 }
 
+/**
+ * A button that changes something (`main` and `danger`) ignores the second click of a double click, and a key that is held down: the service may
+ * answer the first click before the second, and another button may then be at this place. Other buttons, such as those that zoom, may be clicked fast.
+ */
 export function Button({ kind = "normal", icon, isBusy = false, className, children, onClick, ...rest }: ButtonProps) {
+  const isOnce = kind === "main" || kind === "danger";
+  const click = (event: MouseEvent<HTMLButtonElement>) => {
+    if (isBusy || (isOnce && event.detail > 1)) event.preventDefault();
+    else onClick?.(event);
+  };
   return (
     <button
       type="button"
@@ -20,10 +29,15 @@ export function Button({ kind = "normal", icon, isBusy = false, className, child
       // The button is not `disabled`, since that would take the focus away from it.
       aria-disabled={isBusy || undefined}
       aria-busy={isBusy || undefined}
-      onClick={isBusy ? (event) => event.preventDefault() : onClick}
+      onClick={click}
+      onKeyDown={isOnce ? ignoreHeldKey : undefined}
     >
       {isBusy ? <span className="spinner" aria-hidden="true" /> : icon !== undefined && <Icon name={icon} />}
       {children}
     </button>
   );
+}
+
+function ignoreHeldKey(event: KeyboardEvent): void {
+  if (event.repeat && event.key === "Enter") event.preventDefault();
 }

@@ -54,6 +54,8 @@ export const problem = {
     `Something between this page and the service answered ${status}. Try again. If it happens again, check your proxy.`,
   unreachableTitle: "The service is out of reach",
   unreachable: "It may be restarting, or your network may be down. This page tries again by itself.",
+  changeUnanswered:
+    "It may be restarting, or your network may be down. Nothing is sent again by itself. Check that the service can be reached, and try again.",
   pageTitle: "Something went wrong",
   notFound: "There is nothing at this address, or you have no access to it. Check the address.",
   request: (requestId: string) => `Request ${requestId}`,

@@ -45,14 +45,7 @@ export function PayloadForm({ jobKey, wait, eventId, field }: PayloadFormProps) 
       />
       {send.error !== null && <Problem error={send.error} />}
       <div>
-        <Button
-          type="submit"
-          kind="main"
-          icon="send"
-          isBusy={send.isPending}
-          // In a loop, the form of the next visit may be at this place at the second click of a double click, which is therefore ignored.
-          onClick={(event) => event.detail > 1 && event.preventDefault()}
-        >
+        <Button type="submit" kind="main" icon="send" isBusy={send.isPending}>
           {words.send(eventId)}
         </Button>
       </div>

@@ -54,8 +54,7 @@ function SendButtons({ jobKey, wait, eventIds, onWithPayload }: SendButtonsProps
               kind="main"
               icon="send"
               isBusy={send.isPending && send.variables.eventId === eventId}
-              // In a loop, the button of the next visit may be at this place at the second click of a double click, which is therefore ignored.
-              onClick={({ detail }) => detail < 2 && send.mutate({ eventId, ...wait })}
+              onClick={() => send.mutate({ eventId, ...wait })}
             >
               {words.send(eventId)}
             </Button>
