@@ -53,13 +53,22 @@ const charactersShown = 160;
 
 function snippetOf(text: string, words: readonly string[]): readonly string[] {
   const lower = text.toLowerCase();
-  const places = words.map((word) => lower.indexOf(word)).filter((place) => place >= 0);
+  const long = words.filter(({ length }) => length >= minPartLength);
+  const places = (long.length === 0 ? words : long).map((word) => lower.indexOf(word)).filter((place) => place >= 0);
   const first = places.length === 0 ? 0 : Math.min(...places);
   const from = first <= charactersBefore ? 0 : text.lastIndexOf(" ", first - charactersBefore) + 1;
   const shown = text.slice(from, from + charactersShown);
-  const marks = words.map((word) => word.replace(/[^\p{L}\p{N}]/gu, "\\$&")).join("|");
-  const pieces = shown.split(new RegExp(`(${marks})`, "i"));
+  const marks = words.map(patternOf).join("|");
+  const pieces = shown.split(new RegExp(`(${marks})`, "iu"));
   if (from > 0) pieces[0] = `… ${pieces[0]}`;
   if (from + charactersShown < text.length) pieces.push(`${pieces.length % 2 === 0 ? "" : `${pieces.pop()}`} …`);
   return pieces;
 }
+
+/** A short word, such as "a", is a part of most longer words. It is marked only if it is a word of its own. */
+function patternOf(word: string): string {
+  const escaped = word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+  return word.length < minPartLength ? `(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])` : escaped;
+}
+
+const minPartLength = 3;

@@ -41,6 +41,22 @@ describe("the search of the documentation", () => {
     expect(pieces.join("").length).toBeLessThan(200);
   });
 
+  test("marks a short word only where it is a word of its own", () => {
+    expect(search([["/a", "A", "B", "Cancel a parked job (a-b)."]], "cancel a job")[0]?.snippet).toEqual([
+      "",
+      "Cancel",
+      " ",
+      "a",
+      " parked ",
+      "job",
+      " (",
+      "a",
+      "-b).",
+    ]);
+    const text = `Jobs are parked. ${"Something else. ".repeat(20)}To cancel it, send POST /jobs/{jobId}/cancel-all.`;
+    expect(search([["/a", "A", "B", text]], "a cancel-all")[0]?.snippet.join("")).toContain("cancel-all");
+  });
+
   test("shows the beginning of a text that contains none of the words", () => {
     expect(search(rows, "SubmitJob")[0]?.snippet.join("")).toMatch(/^POST /);
   });
