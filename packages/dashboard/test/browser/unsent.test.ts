@@ -5,7 +5,7 @@ import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { testBrowser } from "./support/browser.ts";
-import { deploy, newOwner, registerVersion, signInAt, submitAndWait } from "./support/people.ts";
+import { deploy, newOwner, type Owner, registerVersion, signInAt, submitAndWait } from "./support/people.ts";
 
 const browser = testBrowser();
 
@@ -28,6 +28,23 @@ onOneStore((home) => {
   });
 
   inWholeMatrix(() => {
+    test("a user whose session ends while they type in the editor can type on there", async () => {
+      browser.expectFault(/40[01]/);
+      const owner = await newOwner(service);
+      const { workflowId } = await deploy(owner.api, waitingDefinition);
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/workflows/${workflowId}/edit`, owner);
+      const editor = page.getByRole("textbox", { name: "Definition" });
+      await editor.click();
+      await page.keyboard.type("mine");
+      await endSessions(owner);
+      await page.keyboard.type(" again");
+      await page.getByRole("button", { name: "Stay on this page" }).click();
+      await expect.poll(() => editor.evaluate((element) => element.matches(":focus"))).toBe(true);
+      await page.keyboard.type(" and more");
+      await expect.poll(() => editor.innerText()).toContain("mine again and more");
+    });
+
     test("a typed input stays if its version cannot be loaded again", async () => {
       browser.expectFault(/500/);
       const owner = await newOwner(service);
@@ -90,8 +107,7 @@ onOneStore((home) => {
       await page.getByRole("button", { name: "Send an event" }).click();
       const payload = page.getByRole("dialog").getByLabel("Payload");
       await payload.fill('{"by": "Ada"}');
-      const { body } = await owner.client.call<{ sessions: { sessionId: string }[] }>("ListSessions");
-      for (const { sessionId } of body.sessions) await owner.client.call("EndSession", { params: { sessionId } });
+      await endSessions(owner);
       await page.context().setOffline(true);
       await page.context().setOffline(false);
       await page.getByRole("button", { name: "Stay on this page" }).click();
@@ -102,6 +118,11 @@ onOneStore((home) => {
     });
   });
 });
+
+async function endSessions({ client }: Owner): Promise<void> {
+  const { body } = await client.call<{ sessions: { sessionId: string }[] }>("ListSessions");
+  for (const { sessionId } of body.sessions) await client.call("EndSession", { params: { sessionId } });
+}
 
 /** A person returns to the tab when its content is old. */
 async function lookAgain(page: Page): Promise<void> {

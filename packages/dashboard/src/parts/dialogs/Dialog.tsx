@@ -29,7 +29,7 @@ export function Dialog({ isOpen, onClose, title, description, isWide = false, ch
         <Radix.Content
           className={classNames("dialog", isWide && "dialog-wide")}
           onOpenAutoFocus={() => {
-            opener.current = document.activeElement;
+            opener.current = focusedElement();
             isWritten.current = false;
           }}
           onInput={() => {
@@ -63,6 +63,13 @@ export function Dialog({ isOpen, onClose, title, description, isWide = false, ch
       </Radix.Portal>
     </Radix.Root>
   );
+}
+
+/** Returns the element that has the focus. The editor is in a shadow tree, whose host the document names instead. */
+function focusedElement(): Element | null {
+  let focused = document.activeElement;
+  while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
+  return focused;
 }
 
 /** Gives the focus back to the element that opened the dialog. If that element is gone, gives it to the beginning of the page. */
