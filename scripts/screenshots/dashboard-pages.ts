@@ -59,7 +59,7 @@ export function settingsPages({ organization, token }: Story): DashboardPage[] {
     { name: "settings-api-token", path: token, isReady: shows("heading", "github-actions-deploy") },
     { name: "settings-members", path: `${settings}/members`, isReady: shows("button", /^Change the roles of/) },
     { name: "settings-invitations", path: `${settings}/invitations`, isReady: shows("cell", "finance@acme.example") },
-    { name: "settings-roles", path: `${settings}/roles`, isReady: shows("cell", "releaser") },
+    { name: "settings-roles", path: `${settings}/roles`, isReady: shows("button", "Create role") },
     { name: "settings-applications", path: `${settings}/oauth-clients`, isReady: shows("cell", "Order desk") },
     {
       name: "settings-sign-in",
