@@ -4,6 +4,7 @@ import "./StepList.css";
 import { titleOf, useExecutors } from "../api/executors.ts";
 import { classNames } from "../parts/class-names.ts";
 import { Icon } from "../parts/layout/Icon.tsx";
+import { useIsNarrow } from "../parts/layout/use-is-narrow.ts";
 import { texts } from "../texts/texts.ts";
 import { ProgressBar } from "./ProgressBar.tsx";
 import { lanesByStep, regionOf } from "./regions.ts";
@@ -15,6 +16,7 @@ import { placeText, waysOf } from "./ways-text.ts";
 export function StepList({ steps, looks, selected, onSelect }: StepGraphProps) {
   const { graph } = texts;
   const executors = useExecutors();
+  const isNarrow = useIsNarrow();
   const lanes = useMemo(() => lanesByStep(regionOf(steps)), [steps]);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
@@ -25,7 +27,7 @@ export function StepList({ steps, looks, selected, onSelect }: StepGraphProps) {
           <tr>
             <th scope="col">{graph.step}</th>
             {looks !== undefined && <th scope="col">{graph.state}</th>}
-            <th scope="col">{graph.leadsTo}</th>
+            {!isNarrow && <th scope="col">{graph.leadsTo}</th>}
           </tr>
         </thead>
         <tbody>
@@ -48,13 +50,14 @@ export function StepList({ steps, looks, selected, onSelect }: StepGraphProps) {
                   )}
                   <span className="soft">{titleOf(executors, step.type)}</span>
                   {lane !== undefined && <span className="soft">{placeText(lane)}</span>}
+                  {isNarrow && <span className="soft">{graph.leadsToWays(waysOf(step, lane))}</span>}
                 </th>
                 {looks !== undefined && (
                   <td>
                     <State look={looks.get(step.name)} />
                   </td>
                 )}
-                <td className="soft">{waysOf(step, lane)}</td>
+                {!isNarrow && <td className="soft">{waysOf(step, lane)}</td>}
               </tr>
             );
           })}

@@ -472,6 +472,10 @@ onOneStore((home) => {
         .first()
         .waitFor();
       expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
+      await page.getByRole("radio", { name: "List" }).click();
+      const steps = page.getByRole("table", { name: "Steps of the workflow" });
+      await steps.getByRole("rowheader", { name: /Leads to: the end$/ }).waitFor();
+      expect(await steps.getByRole("columnheader").allInnerTexts()).toEqual(["Step", "State"]);
     });
   });
 });

@@ -95,6 +95,29 @@ describe("in their normal appearance", () => {
   });
 });
 
+describe("a page with little space", () => {
+  const service = useService(postgresHome);
+
+  test("a long name takes four lines at most, and the bar on top has two lines and leaves a low screen free", async () => {
+    const owner = await newOwner(service, "an-organization-with-a-long-name");
+    const long = "long".repeat(64);
+    const { workflowId } = await deploy(owner.api, waitingDefinition, long);
+    const page = await browser.newPage({ width: 360 });
+    await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
+    const heading = page.getByRole("heading", { name: long });
+    expect((await heading.boundingBox())?.height).toBeLessThan(120);
+    // At 320 pixels, as at a zoom of 400 %, the links need a line more.
+    for (const [width, most] of [[360, 100] as const, [320, 120] as const]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect((await page.locator(".top-bar").boundingBox())?.height, String(width)).toBeLessThan(most);
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
+    }
+    await page.setViewportSize({ width: 320, height: 256 });
+    await page.getByRole("heading", { name: "Latest jobs" }).scrollIntoViewIfNeeded();
+    await expect.poll(async () => (await page.locator(".top-bar").boundingBox())?.y).toBeLessThan(-50);
+  });
+});
+
 interface Deployed {
   readonly workflowId: string;
   readonly versionId: string;

@@ -146,13 +146,16 @@ onOneStore((home) => {
       expect(await page.evaluate("navigator.clipboard.readText()")).toBe(deploySample);
     });
 
-    test("the page of a version shows the purpose of its definition", async () => {
+    test("the page of a version shows the purpose of its definition, and formats a definition that was sent on one line", async () => {
       const owner = await newOwner(service);
       const definition = JSON.stringify({ ...JSON.parse(straightDefinition), description: "For orders from abroad." });
       const { workflowId, versionId } = await deploy(owner.api, definition);
       const page = await browser.newPage();
       await signInAt(page, `${owner.url}/workflows/${workflowId}/versions/${versionId}`, owner);
       await page.getByText("For orders from abroad.", { exact: true }).waitFor();
+      expect(await page.locator("pre.definition").innerText()).toContain(
+        '\n  "description": "For orders from abroad."',
+      );
     });
 
     test("a user who can only read sees no action", async () => {

@@ -2,10 +2,11 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { versionQuery, versionsQuery, type Workflow, workflowQuery } from "../../api/workflows.ts";
+import { readable } from "../../parts/data/readable-definition.ts";
 import { PageProblem } from "../../parts/states/PageProblem.tsx";
 import { Skeleton } from "../../parts/states/Skeleton.tsx";
 import { Editing } from "./Editing.tsx";
-import { readable, sampleFor } from "./sample.ts";
+import { sampleFor } from "./sample.ts";
 
 const from = "/app/organizations/$organizationId/workflows/$workflowId/edit";
 

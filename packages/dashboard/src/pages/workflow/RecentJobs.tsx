@@ -77,7 +77,7 @@ function columnsFor(organizationId: string): readonly Column<ListedJob>[] {
     {
       id: "submitted",
       header: words.submitted,
-      width: "28%",
+      width: "112px",
       cell: ({ createdAt }) => <Time at={createdAt} isRelative />,
     },
     {

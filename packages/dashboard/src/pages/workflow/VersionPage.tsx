@@ -6,6 +6,7 @@ import { versionQuery, workflowQuery } from "../../api/workflows.ts";
 import { descriptionOfText, stepsOfText } from "../../graph/graph-step.ts";
 import { StepGraph } from "../../graph/StepGraph.tsx";
 import { CopyButton } from "../../parts/controls/CopyButton.tsx";
+import { readable } from "../../parts/data/readable-definition.ts";
 import { PageHeading } from "../../parts/layout/PageHeading.tsx";
 import { Panel } from "../../parts/layout/Panel.tsx";
 import { PageProblem } from "../../parts/states/PageProblem.tsx";
@@ -17,7 +18,7 @@ import { texts } from "../../texts/texts.ts";
 import { EditLink } from "./EditLink.tsx";
 import "./VersionPage.css";
 
-/** One version: its author, its tags, and its definition as it was sent. */
+/** One version: its author, its tags, and its definition, which can be copied as it was sent. */
 export function VersionPage() {
   const { versionId, ...workflow } = useParams({
     from: "/app/organizations/$organizationId/workflows/$workflowId/versions/$versionId",
@@ -56,7 +57,7 @@ export function VersionPage() {
       <Panel title={words.definition} isFlush actions={<CopyButton text={definition} label={words.copyDefinition} />}>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
         <pre className="definition" tabIndex={0}>
-          {definition}
+          {readable(definition)}
         </pre>
       </Panel>
     </>

@@ -25,7 +25,7 @@ export function PageHeading({ title, docs, beside, actions, tab = [title] }: Pag
     <header className="page-heading">
       <div className="row">
         <div className="page-title">
-          <h1>{title}</h1>
+          <h1 title={title}>{title}</h1>
           {docs !== undefined && <PageDocs of={docs} />}
         </div>
         {beside}

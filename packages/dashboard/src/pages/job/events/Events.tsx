@@ -83,7 +83,7 @@ function columnsFor(
 ): readonly Column<JobEvent>[] {
   const words = texts.job;
   return [
-    { id: "event", header: words.eventId, width: "24%", cell: ({ eventId }) => <code title={eventId}>{eventId}</code> },
+    { id: "event", header: words.eventId, width: "34%", cell: ({ eventId }) => <code title={eventId}>{eventId}</code> },
     {
       id: "outcome",
       header: words.outcome,

@@ -90,6 +90,8 @@ function columnsFor(organizationId: string, onShow: (entry: AuditEntry) => void)
       id: "who",
       width: "24%",
       header: words.who,
+      isOptional: true,
+      isSelfEvident: true,
       cell: ({ actor: { type, id, name } }) => <span title={id}>{name ?? texts.actor[type](id.slice(0, 8))}</span>,
     },
     {

@@ -41,7 +41,7 @@ function OAuthClients({ organizationId }: { readonly organizationId: string }) {
         rows={query.data?.pages.flatMap((page) => page.oauthClients)}
         rowKey={({ clientId }) => clientId}
         columns={columnsFor(mayDelete ? setDoomed : undefined)}
-        foldLines={2}
+        foldLines={3}
         empty={<EmptyState title={words.emptyTitle} text={words.empty} />}
         actions={
           mayCreate && (
@@ -66,6 +66,7 @@ function columnsFor(onDelete: ((client: OAuthClient) => void) | undefined): read
     {
       id: "clientId",
       header: words.clientId,
+      isOptional: true,
       cell: ({ clientId, name }) => (
         <span className="client-id">
           <code title={clientId}>{clientId}</code>
