@@ -41,7 +41,7 @@ function OAuthClients({ organizationId }: { readonly organizationId: string }) {
         rows={query.data?.pages.flatMap((page) => page.oauthClients)}
         rowKey={({ clientId }) => clientId}
         columns={columnsFor(mayDelete ? setDoomed : undefined)}
-        foldLines={3}
+        foldLines={5}
         empty={<EmptyState title={words.emptyTitle} text={words.empty} />}
         actions={
           mayCreate && (
