@@ -11,7 +11,7 @@ import type { Timestamp } from "../core/time.ts";
 import type { Database } from "../store/home/database.ts";
 import { type CallKey, holdsCall } from "../store/jobs/job-calls.ts";
 import type { JobKey, JobStanding } from "../store/jobs/jobs.ts";
-import { holdTask, type QueueKey } from "../store/jobs/tasks.ts";
+import type { QueueKey } from "../store/jobs/tasks.ts";
 import { BegunCalls } from "./calls/begun-calls.ts";
 import { Dispatcher } from "./calls/dispatcher.ts";
 import type { BranchKey } from "./calls/owed-calls.ts";
@@ -35,6 +35,7 @@ import { JobWatch } from "./reading/job-watch.ts";
 import { RecentJobs } from "./reading/recent-jobs.ts";
 import { WaitingPlaces } from "./reading/waiting-places.ts";
 import type { WholeJob } from "./reading/whole-job.ts";
+import { heartbeat } from "./tasks/heartbeat.ts";
 import { SeenWorkers } from "./tasks/seen-workers.ts";
 import { type Poll, TaskDesk } from "./tasks/task-desk.ts";
 import type { Task } from "./tasks/task-inputs.ts";
@@ -312,10 +313,8 @@ export class NodeEngine implements Engine {
   }
 
   holdTask(call: CallKey, progress: JsonValue): Promise<Timestamp | undefined> {
-    // A worker's request must not take a connection from commits, and must not wait long for a row that somebody else has locked.
-    return this.#database.requests.transaction((transaction) => holdTask(transaction, call, progress), {
-      lockTimeoutMs: heartbeatLockTimeoutMs,
-    });
+    // A worker's request must not take a connection from commits.
+    return heartbeat(this.#database.requests, call, progress);
   }
 
   hasBegunCall(call: BranchKey): boolean | undefined {
@@ -401,5 +400,3 @@ export class NodeEngine implements Engine {
 const watchPollMs = 100;
 /** The precision with which the last poll of a worker is recorded. */
 const seenWorkersMs = 5_000;
-/** A commit locks the row of a task for a few milliseconds. */
-const heartbeatLockTimeoutMs = 1_000;

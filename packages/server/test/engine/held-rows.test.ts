@@ -106,25 +106,32 @@ test("a timer of a job whose row is held delays no other timer, and ends its wai
   await expect.poll(() => statusOf(held.jobId), { timeout: 20_000 }).toBe("FAILED");
 });
 
-test("heartbeats of tasks whose rows are held are refused soon, and delay no other job", async () => {
+test("heartbeats of tasks whose rows are held are refused soon, and delay no job and no request of others", async () => {
   const { workflowId } = await deploy(own.api, taskDefinition());
   const worker = new PlainWorker(own.api);
-  const tasks = [];
-  for (let count = 0; count < 10; count += 1) {
-    await own.api.call("SubmitJob", { body: { workflowId, inputJson: {} } });
-    tasks.push(await worker.next());
-  }
+  const task = await submitAndTake(workflowId, worker);
   const letGo = await hold(["SELECT FROM job_call WHERE queue = 'q' FOR UPDATE", []]);
 
   const begun = performance.now();
-  const late = tasks.map((task) => answerOf(worker.heartbeat(task)));
+  const late = Array.from({ length: 200 }, () => answerOf(worker.heartbeat(task)));
+  for (let count = 0; count < 20; count += 1) {
+    await other.api.call("GetWorkflow", { params: { workflowId: straight.workflowId } });
+  }
   await neighbourGoesOn();
   for (const answer of await Promise.all(late)) expect(answer).toContain("503");
   expect(performance.now() - begun).toBeLessThan(timeLimit(10_000));
 
+  const inTime = worker.heartbeat(task);
   await letGo();
-  for (const task of tasks) await worker.complete(task, {});
+  await inTime;
+  await worker.complete(task, {});
+  expect(await answerOf(worker.heartbeat(task))).toContain("409");
 });
+
+async function submitAndTake(workflowId: string, worker: PlainWorker) {
+  await own.api.call("SubmitJob", { body: { workflowId, inputJson: {} } });
+  return await worker.next();
+}
 
 test("an idempotency key that another transaction claims delays no other command", async () => {
   const key = "claimed-elsewhere";

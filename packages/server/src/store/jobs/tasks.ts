@@ -165,28 +165,43 @@ const putTaskRowsBack = statement<never>(
 
 /**
  * Extends a worker's lease by another heartbeat, and stores its progress; null keeps the progress reported before. Returns when the lease ends;
- * undefined when the worker does not hold the task any more.
+ * undefined when the worker does not hold the task any more, or when another transaction has locked the task (`holdsTask` tells which).
  */
-export async function holdTask(
-  db: Queryable,
-  { organizationId, jobId, branch, step, visit, epoch }: CallKey,
-  progress: JsonValue,
-): Promise<Timestamp | undefined> {
+export async function holdTask(db: Queryable, call: CallKey, progress: JsonValue): Promise<Timestamp | undefined> {
   const text = progress === null ? null : JSON.stringify(progress);
-  const values = [organizationId, jobId, branch, epoch, step, visit, text];
-  const [row] = await db.query(holdTaskRow, values);
+  const [row] = await db.query(holdTaskRow, [...keyOf(call), text]);
   return row?.leaseUntil;
 }
 
+const isHeldTask = `job_call.organization_id = $1 AND job_call.job_id = $2 AND job_call.branch = $3 AND job_call.epoch = $4
+     AND job_call.step = $5 AND job_call.visit = $6 AND job_call.node_id IS NULL AND job_call.lease_until IS NOT NULL`;
+
+// The conditions on the key are repeated, so that both sides are read by the primary key under any plan.
 const holdTaskRow = statement<{ leaseUntil: Timestamp }>(
   "hold_task",
   "organization",
   `UPDATE job_call
    SET lease_until = now() + heartbeat_ms * interval '1 millisecond', progress = coalesce($7::json, progress)
-   WHERE organization_id = $1 AND job_id = $2 AND branch = $3 AND epoch = $4 AND step = $5 AND visit = $6
-     AND node_id IS NULL AND lease_until IS NOT NULL
+   FROM (SELECT FROM job_call WHERE ${isHeldTask} FOR UPDATE SKIP LOCKED) AS free
+   WHERE job_call.organization_id = $1 AND job_call.job_id = $2 AND job_call.branch = $3
    RETURNING lease_until AS "leaseUntil"`,
 );
+
+/** Whether the worker holds the task, even if another transaction has locked it. */
+export async function holdsTask(db: Queryable, call: CallKey): Promise<boolean> {
+  const rows = await db.query(findHeldTaskRow, keyOf(call));
+  return rows.length > 0;
+}
+
+const findHeldTaskRow = statement<{ jobId: string }>(
+  "find_held_task",
+  "organization",
+  `SELECT job_call.job_id AS "jobId" FROM job_call WHERE ${isHeldTask}`,
+);
+
+function keyOf({ organizationId, jobId, branch, epoch, step, visit }: CallKey): readonly unknown[] {
+  return [organizationId, jobId, branch, epoch, step, visit];
+}
 
 /** A task to act on, and the version of its job. */
 export interface FoundTask extends CallKey, VersionKey {
