@@ -70,7 +70,7 @@ export async function applyBatch(
   const fresh = commands.filter((command) => !replies.has(command));
   const jobs = await loadJobs(transaction, fresh, context);
   for (const command of fresh) {
-    const outcome = context.turn.take(command.organizationId, () => applyCommand(jobs, command, context));
+    const outcome = context.turn.take(command, () => applyCommand(jobs, command, context));
     replies.set(command, outcome ?? { type: "deferred" });
   }
   await writeJobs(transaction, jobs, context);

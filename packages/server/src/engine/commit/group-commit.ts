@@ -394,10 +394,11 @@ class FateUnknownError extends Error {
   }
 }
 
-/** Counts the commands of each organization. */
+/** Counts the jobs of each organization. */
 function countsOf(batch: readonly Waiting[]): ReadonlyMap<string, number> {
+  const jobs = new Map(batch.map(({ command: { organizationId, jobId } }) => [jobId, organizationId]));
   const counts = new Map<string, number>();
-  for (const { command } of batch) counts.set(command.organizationId, (counts.get(command.organizationId) ?? 0) + 1);
+  for (const organizationId of jobs.values()) counts.set(organizationId, (counts.get(organizationId) ?? 0) + 1);
   return counts;
 }
 

@@ -30,7 +30,7 @@ export interface NextBatch<One> {
 }
 
 /**
- * Takes commands in the order of arrival, up to the bounds, and from each organization as many as it has room for. A second command with the same
+ * Takes commands in the order of arrival, up to the bounds, and from each organization those of as many jobs as it has room for. A second command with the same
  * idempotency key waits for the next batch. Once a command for a job has failed alone, later commands for this job are in batches of their own, so
  * that other commands need not be split off again. Organizations whose commands were costly lately take turns with the other organizations. So a
  * cheap command waits for a costly one only if the costly one has begun already.
@@ -42,7 +42,8 @@ export function takeNextBatch<One extends Queued>(queue: readonly One[], options
   const left: One[] = [];
   const resting: [One, number][] = [];
   const keys = new Set<string>();
-  const taken = new Map<string, number>();
+  const jobIds = new Set<string>();
+  const takenJobs = new Map<string, number>();
   let bytes = 0;
   for (const [index, one] of queue.entries()) {
     const { command } = one;
@@ -58,15 +59,17 @@ export function takeNextBatch<One extends Queued>(queue: readonly One[], options
     }
     const key = idempotency === undefined ? undefined : `${organizationId} ${idempotency.key}`;
     const isOnTrial = one.held?.isWaitedFor === true || parking.isOnTrial(command.jobId);
-    const takenOfOrganization = taken.get(organizationId) ?? 0;
+    const isNewJob = !jobIds.has(command.jobId);
+    const takenOfOrganization = takenJobs.get(organizationId) ?? 0;
     const isOthersTurn = takesCostly !== undefined && turns.isCostly(organizationId) !== takesCostly;
-    const hasRoom = takenOfOrganization < turns.roomOf(organizationId);
+    const hasRoom = !isNewJob || takenOfOrganization < turns.roomOf(organizationId);
     if (isOthersTurn || !hasRoom || (key !== undefined && keys.has(key)) || (isOnTrial && batch.length > 0)) {
       left.push(one);
       continue;
     }
     if (key !== undefined) keys.add(key);
-    taken.set(organizationId, takenOfOrganization + 1);
+    if (isNewJob) takenJobs.set(organizationId, takenOfOrganization + 1);
+    jobIds.add(command.jobId);
     batch.push(one);
     bytes += command.bytes;
     if (isOnTrial) {

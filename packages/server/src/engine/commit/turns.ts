@@ -8,7 +8,7 @@ export class Turns {
    * organization as costly.
    */
   readonly #restUntil = new Map<string, number>();
-  /** The number of commands that the next batch may take. Only organizations whose time ran out in a batch have an entry. */
+  /** The number of jobs whose commands the next batch may take. Only organizations whose time ran out in a batch have an entry. */
   readonly #rooms = new Map<string, number>();
   /** The two organizations that had commands in a batch most recently, the latest first. */
   #latest: readonly Seen[] = [];
@@ -41,17 +41,18 @@ export class Turns {
   }
 
   /**
-   * The number of commands of an organization that the next batch may take. A batch loads the data of all its commands, and this work is wasted for a
-   * command that then gets no turn. So an organization whose time ran out gets as much room as it used. Whenever that room suffices, it doubles.
+   * The number of jobs of an organization whose commands the next batch may take. A batch loads the data of all its jobs, and this work is wasted for
+   * a job that then gets no turn. So an organization whose time ran out gets as much room as it used. Whenever that room suffices, it doubles. Jobs
+   * are counted, because further commands for a job cost hardly more than the first: its state is read and written once for all of them.
    */
   roomOf(organizationId: string): number {
     return this.#rooms.get(organizationId) ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Begins one batch, in which each organization has a turn. `commandCounts` has the number of commands of each organization. */
-  begin(commandCounts: ReadonlyMap<string, number>): BatchTurn {
-    this.#note(commandCounts);
-    const turnMs = commandCounts.size > 1 ? sharedTurnMs : aloneTurnMs;
+  /** Begins one batch, in which each organization has a turn. `jobCounts` has the number of jobs of each organization. */
+  begin(jobCounts: ReadonlyMap<string, number>): BatchTurn {
+    this.#note(jobCounts);
+    const turnMs = jobCounts.size > 1 ? sharedTurnMs : aloneTurnMs;
     const spentMs = new Map<string, number>();
     const costMs = new Map<string, number>();
     const spend = (organizationId: string, ms: number) => {
@@ -60,24 +61,26 @@ export class Turns {
       costMs.set(organizationId, now);
       if (now <= shareMs || this.#isAlone(organizationId)) return;
       this.#rest(organizationId, this.#now(), (now - Math.max(before, shareMs)) * shareFactor);
-      const count = commandCounts.get(organizationId) ?? 0;
+      const count = jobCounts.get(organizationId) ?? 0;
       if (count > 1) this.#setRoom(organizationId, Math.floor((count * shareMs) / now));
     };
-    const counts = new Map<string, number>();
+    const decided = new Map<string, Set<string>>();
     const begunCpuMs = this.#cpuMs();
     let cpuMs = begunCpuMs;
     return {
-      take: (organizationId, decide) => {
+      take: ({ organizationId, jobId }, decide) => {
         let spentBefore = spentMs.get(organizationId) ?? 0;
         // On a busy machine, the thread may only have waited for a processor. So the processor time is the better measure.
         if (spentBefore > turnMs) spentBefore = Math.min(spentBefore, this.#cpuMs() - begunCpuMs);
-        const count = counts.get(organizationId) ?? 0;
+        const jobs = decided.get(organizationId) ?? new Set();
         if (spentBefore > turnMs) {
-          this.#setRoom(organizationId, count);
+          this.#setRoom(organizationId, jobs.size);
           return undefined;
         }
-        if (count + 1 === this.#rooms.get(organizationId)) this.#setRoom(organizationId, 2 * count + 2);
-        counts.set(organizationId, count + 1);
+        decided.set(organizationId, jobs);
+        const isNew = !jobs.has(jobId);
+        jobs.add(jobId);
+        if (isNew && jobs.size === this.#rooms.get(organizationId)) this.#setRoom(organizationId, 2 * jobs.size);
         const begun = this.#now();
         const decision = decide();
         const tookMs = this.#now() - begun;
@@ -96,10 +99,10 @@ export class Turns {
     };
   }
 
-  #note(commandCounts: ReadonlyMap<string, number>): void {
+  #note(jobCounts: ReadonlyMap<string, number>): void {
     const at = this.#now();
-    const now = [...commandCounts.keys().take(2)].map((organizationId) => ({ organizationId, at }));
-    const before = this.#latest.filter(({ organizationId }) => !commandCounts.has(organizationId));
+    const now = [...jobCounts.keys().take(2)].map((organizationId) => ({ organizationId, at }));
+    const before = this.#latest.filter(({ organizationId }) => !jobCounts.has(organizationId));
     this.#latest = [...now, ...before].slice(0, 2);
   }
 
@@ -130,7 +133,10 @@ interface Seen {
 
 export interface BatchTurn {
   /** Runs `decide`. Returns undefined, without calling it, once the organization has used its time in this batch. */
-  take<Decision>(organizationId: string, decide: () => Decision): Decision | undefined;
+  take<Decision>(
+    job: { readonly organizationId: string; readonly jobId: string },
+    decide: () => Decision,
+  ): Decision | undefined;
   /**
    * Notes that the batch reads or writes this many bytes for an organization. That takes much longer than deciding. So after many bytes the
    * organization rests and has less room in the next batch, unless no other organization has commands.

@@ -84,3 +84,20 @@ test("a second command with the same idempotency key waits for the next batch", 
   const { batch, left } = takeNextBatch(queued("cheap k", "cheap k", "other k", "cheap"), options(turns));
   expect([namesOf(batch), namesOf(left)]).toEqual([["cheap k", "other k", "cheap"], ["cheap k"]]);
 });
+
+test("an organization with room for one job decides all waiting commands for this job in one batch", () => {
+  const { turns, passRest } = turnsWithCostly();
+  passRest();
+  turns.begin(new Map(Object.entries({ costly: 2, cheap: 1 }))).noteMs("costly", 6);
+  passRest();
+  expect(turns.roomOf("costly")).toBe(1);
+  const queue = queued("costly", "costly", "costly", "costly").map((one, index) => ({
+    ...one,
+    command: { ...one.command, jobId: `job-${index % 2}` },
+  }));
+  const { batch, left } = takeNextBatch(queue, options(turns));
+  expect([batch, left].map((many) => many.map(({ command }) => command.jobId))).toEqual([
+    ["job-0", "job-0"],
+    ["job-1", "job-1"],
+  ]);
+});

@@ -7,6 +7,9 @@ const both = new Map([
   ["other", 1],
 ]);
 
+let jobCount = 0;
+const newJob = (organizationId: string) => ({ organizationId, jobId: `job-${jobCount++}` });
+
 /** Makes turns with a timer that only runs while a command is decided. */
 function turnsByHand() {
   let now = 0;
@@ -32,27 +35,27 @@ test("an organization decides in one batch until its time is used up, and the ot
   const { turns, decide } = turnsByHand();
   const turn = turns.begin(alone);
 
-  const own = Array.from({ length: 10 }, () => turn.take("own", decide(4.9)));
-  const others = Array.from({ length: 3 }, () => turn.take("other", decide(4.9)));
+  const own = Array.from({ length: 10 }, () => turn.take(newJob("own"), decide(4.9)));
+  const others = Array.from({ length: 3 }, () => turn.take(newJob("other"), decide(4.9)));
 
   expect(own.filter((decision) => decision !== undefined)).toHaveLength(5);
   expect(others).toEqual([4.9, 4.9, 4.9]);
-  expect(turns.begin(alone).take("own", decide(4.9))).toBe(4.9);
+  expect(turns.begin(alone).take(newJob("own"), decide(4.9))).toBe(4.9);
 });
 
 test("an organization in a batch with others decides for a tenth of that time", () => {
   const { turns, decide } = turnsByHand();
   const turn = turns.begin(both);
-  const own = Array.from({ length: 10 }, () => turn.take("own", decide(2)));
+  const own = Array.from({ length: 10 }, () => turn.take(newJob("own"), decide(2)));
   expect(own.filter((decision) => decision !== undefined)).toHaveLength(2);
-  expect(turn.take("other", decide(2))).toBe(2);
+  expect(turn.take(newJob("other"), decide(2))).toBe(2);
 });
 
 test("an organization whose time ran out gets as much room in the next batch as it used, and more again while that suffices", () => {
   const { turns, decide } = turnsByHand();
   const takeMany = (count: number, ms: number) => {
     const turn = turns.begin(alone);
-    for (let taken = 0; taken < count; taken += 1) turn.take("own", decide(ms));
+    for (let taken = 0; taken < count; taken += 1) turn.take(newJob("own"), decide(ms));
   };
   const roomAfter = (count: number, ms: number) => {
     takeMany(count, ms);
@@ -71,13 +74,13 @@ test("an organization whose time ran out gets as much room in the next batch as 
 test("cheap commands cause no rest, however many there are", () => {
   const { turns, decide } = turnsByHand();
   const turn = turns.begin(alone);
-  for (let count = 0; count < 1_000; count += 1) turn.take("own", decide(0.02));
+  for (let count = 0; count < 1_000; count += 1) turn.take(newJob("own"), decide(0.02));
   expect(turns.restMs("own")).toBe(0);
 });
 
 test("a costly command causes a rest of only its organization, five times as long", () => {
   const { turns, decide, pass } = turnsByHand();
-  turns.begin(alone).take("own", decide(40));
+  turns.begin(alone).take(newJob("own"), decide(40));
   expect([turns.restMs("own"), turns.restMs("other")]).toEqual([200, 0]);
   pass(50);
   expect(turns.restMs("own")).toBe(150);
@@ -88,21 +91,21 @@ test("a costly command causes a rest of only its organization, five times as lon
 test("the rests after two costly commands of one batch follow each other", () => {
   const { turns, decide } = turnsByHand();
   const turn = turns.begin(alone);
-  turn.take("own", decide(15));
-  turn.take("own", decide(25));
+  turn.take(newJob("own"), decide(15));
+  turn.take(newJob("own"), decide(25));
   expect(turns.restMs("own")).toBe(15 * 5 + 25 * 5 - 25);
 });
 
 test("a command that was slow because the thread waited for a processor causes no rest", () => {
   const { turns, decide } = turnsByHand();
-  turns.begin(alone).take("own", decide(40, 1));
+  turns.begin(alone).take(newJob("own"), decide(40, 1));
   expect(turns.restMs("own")).toBe(0);
 });
 
 test("an organization whose commands were slow because the thread waited for a processor continues in the same batch", () => {
   const { turns, decide } = turnsByHand();
   const turn = turns.begin(alone);
-  const decisions = Array.from({ length: 10 }, () => turn.take("own", decide(4.9, 0.1)));
+  const decisions = Array.from({ length: 10 }, () => turn.take(newJob("own"), decide(4.9, 0.1)));
   expect(decisions).not.toContain(undefined);
 });
 
@@ -123,11 +126,11 @@ test("an organization with a large part of a batch rests if there are others, fo
 test("many small commands in a batch with others get less room in the next batch, and cause hardly any rest", () => {
   const { turns, decide } = turnsByHand();
   const turn = turns.begin(both);
-  for (let count = 0; count < 100; count += 1) turn.take("own", decide(0.01));
+  for (let count = 0; count < 100; count += 1) turn.take(newJob("own"), decide(0.01));
   turn.noteBytes("own", 120_000);
   expect([turns.restMs("own"), turns.roomOf("own")]).toEqual([expect.closeTo(2.4), 86]);
   const next = turns.begin(both);
-  for (let count = 0; count < 86; count += 1) next.take("own", decide(0.01));
+  for (let count = 0; count < 86; count += 1) next.take(newJob("own"), decide(0.01));
   next.noteBytes("own", 86 * 1_200);
   expect(turns.roomOf("own")).toBe(172);
 });
@@ -138,7 +141,7 @@ test("an organization that has been alone for a second neither rests nor loses r
   pass(900);
   const write = () => {
     const turn = turns.begin(alone);
-    for (let count = 0; count < 2; count += 1) turn.take("own", decide(0.01));
+    for (let count = 0; count < 2; count += 1) turn.take(newJob("own"), decide(0.01));
     turn.noteBytes("own", 1_000_000);
     return turns.restMs("own") > 0;
   };
@@ -157,4 +160,13 @@ test("an organization that rested is costly until a second after its rest", () =
   expect(turns.isCostly("own")).toBe(true);
   pass(2);
   expect([turns.isCostly("own"), turns.hasCostly()]).toEqual([false, false]);
+});
+
+test("many commands for one job use the room of one job", () => {
+  const { turns, decide } = turnsByHand();
+  turns.begin(both).noteBytes("own", 10_000_000);
+  const [job, room] = [newJob("own"), turns.roomOf("own")];
+  const turn = turns.begin(both);
+  for (let count = 0; count < 50; count += 1) turn.take(job, decide(0.01));
+  expect(turns.roomOf("own")).toBe(2 * room);
 });
