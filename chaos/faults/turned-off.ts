@@ -4,7 +4,7 @@ import type { Replacement } from "./replacement.ts";
 export const withoutTurns: readonly Replacement[] = [
   {
     file: "engine/commit/turns.ts",
-    text: "const turnMs = commandCounts.size > 1 ? sharedTurnMs : aloneTurnMs;",
+    text: "const turnMs = jobCounts.size > 1 ? sharedTurnMs : aloneTurnMs;",
     replacement: "const turnMs = Number.POSITIVE_INFINITY;",
   },
   {
