@@ -4,6 +4,7 @@ import { deploy } from "@stepwell/testing/flow.ts";
 import { open, requestText } from "@stepwell/testing/raw.ts";
 import { type TestOrganization, useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
+import { timeLimit } from "@stepwell/testing/time-limit.ts";
 import { expect, test } from "vitest";
 
 const burst = 10_000;
@@ -13,6 +14,7 @@ onOneStore((home) => {
   const service = useService(home, {
     STEPWELL_MAX_QUEUED_FACTS: "1000",
     STEPWELL_MAX_QUEUED_FACTS_PER_ORGANIZATION: "500",
+    STEPWELL_COMMIT_TIMEOUT_MS: String(timeLimit(3_000)),
   });
 
   test("a burst of 10,000 submissions by one organization fills its share of the queue, and every submission by another is accepted", async () => {
