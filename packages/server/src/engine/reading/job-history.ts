@@ -29,7 +29,10 @@ export interface BranchFold {
 /** A part of a list that is read in order. */
 export interface Portion<Row> {
   readonly rows: readonly Row[];
-  /** The sequence of the entry, or the number of the event, after which the list continues. Set when `rows` has fewer rows than were asked for although there are more. */
+  /**
+   * The sequence of the entry, or the number of the event, after which the list continues. Set when `rows` has fewer rows than were asked for although
+   * there are more.
+   */
   readonly moreAfter?: number;
 }
 
