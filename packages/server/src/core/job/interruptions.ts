@@ -1,4 +1,4 @@
-/** Who carries out a call: a node, which carries out many at a time, or a worker, whose lease is for this one task. */
+/** A call is carried out by a node, which carries out many at a time, or by a worker, whose lease is for this one task. */
 export type CallHolder = "node" | "worker";
 
 /** A dying node interrupts all its calls, and any of them may be the cause. So the first losses of a call only make it a suspect. */

@@ -34,7 +34,7 @@ export class ReadTime {
     const maxRestMs = this.#isAlone(organizationId)
       ? Math.min(maxAloneRestMs, this.#longestRestMs)
       : this.#longestRestMs;
-    // What no rest can make up for is forgotten. Otherwise the organization would rest after each short read for minutes.
+    // Time that no rest can make up for is forgotten. Otherwise the organization would rest after each short read for minutes.
     const ms = Math.min(leftOf(this.#spent.get(organizationId), now) + tookMs, freeMs + maxRestMs * share);
     if (this.#spent.size >= maxKnown) this.#forget(now);
     this.#spent.set(organizationId, { ms, at: now, isOneAtATime: false });

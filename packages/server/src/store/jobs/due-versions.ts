@@ -10,10 +10,10 @@ export interface DueVersion extends VersionKey {
   readonly withSteps: boolean;
 }
 
-/** What a search for due versions leaves out. */
+/** The versions and organizations that a search for due versions leaves out. */
 export interface LeftOutVersions {
   readonly versionIds: readonly string[];
-  /** Of these organizations, the jobs that may need a call are left out. */
+  /** The organizations whose jobs are left out if they may need a call. */
   readonly fullOrganizationIds: readonly string[];
 }
 
