@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { judgeSecretKey, WrongSecretKeyError } from "../auth/secret-key/secret-key-check.ts";
 import type { Config } from "../config.ts";
 import type { SealLink } from "../core/audit-chain.ts";
+import { hasFormat } from "../core/schema/formats/format.ts";
 import { ServiceError } from "../core/service-error.ts";
 import { type AuditVerification, expectSeal, verifyAudit } from "../engine/audit/audit-verification.ts";
 import { openStore } from "../open-store.ts";
@@ -30,7 +31,7 @@ export async function* verifyStoredAudit(
   { organizationId, expected }: StoredAuditRequest,
 ): AsyncGenerator<StoredAuditVerification> {
   requireExisting(config);
-  if (organizationId !== undefined && !isUuid(organizationId)) throw unknownOrganization(organizationId);
+  if (organizationId !== undefined && !hasFormat(organizationId, "uuid")) throw unknownOrganization(organizationId);
   const database = await openStore(config);
   try {
     const secrets = secretBoxOf(config);
@@ -57,10 +58,6 @@ export async function* verifyStoredAudit(
   } finally {
     await database.close();
   }
-}
-
-function isUuid(text: string): boolean {
-  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
 function isEmpty({ checkedEntries, checkedSeals, unsealedEntries }: AuditVerification): boolean {
