@@ -21,6 +21,7 @@ import { type AppliedBatch, applyBatch, type BatchContext, type ChangedJob } fro
 import type { Command, Outcome } from "./command.ts";
 import { heldAgain, heldByOthers } from "./held.ts";
 import { type Queued, takeNextBatch } from "./next-batch.ts";
+import { Resting } from "./resting.ts";
 import { Turns } from "./turns.ts";
 
 export interface GroupCommitOptions {
@@ -152,7 +153,12 @@ interface Waiting extends Queued {
 class Group {
   readonly #options: GroupCommitOptions;
   readonly #turns = new Turns();
+  readonly #resting = new Resting<Waiting>((commands) => {
+    for (const waiting of commands) this.add(waiting);
+  });
   #queue: Waiting[] = [];
+  /** Commands of the batch under way for which their organization's turn was too short. They come before all that arrived meanwhile. */
+  #deferred: Waiting[] = [];
   #isDraining = false;
   #wasCostly = false;
   #underWay: readonly Waiting[] = [];
@@ -162,9 +168,10 @@ class Group {
   }
 
   add(waiting: Waiting): void {
-    const restMs = this.#turns.restMs(waiting.command.organizationId);
-    if (restMs > 0) {
-      this.#addAfter(restMs, waiting);
+    const { organizationId } = waiting.command;
+    const restMs = this.#turns.restMs(organizationId);
+    if (restMs > 0 || this.#resting.has(organizationId)) {
+      if (this.#canRest(waiting, restMs)) this.#resting.append(organizationId, waiting, restMs);
       return;
     }
     this.#queue.push(waiting);
@@ -173,16 +180,18 @@ class Group {
     setImmediate(() => void this.#drain());
   }
 
-  #addAfter(restMs: number, waiting: Waiting): void {
-    const leftMs = waiting.deadline - performance.now();
-    const addOrRefuse = () => (leftMs > restMs ? this.add(waiting) : waiting.reject(tooCostly()));
-    setTimeout(addOrRefuse, Math.max(0, Math.min(restMs, leftMs))).unref();
+  /** Whether the deadline of a command is after the rest. A command for which it is not is refused at its deadline. */
+  #canRest({ deadline, reject }: Waiting, restMs: number): boolean {
+    const leftMs = deadline - performance.now();
+    if (leftMs > restMs) return true;
+    setTimeout(() => reject(tooCostly()), Math.max(0, leftMs)).unref();
+    return false;
   }
 
   async #drain(): Promise<void> {
     // A half-open connection neither answers nor fails, and callers must not wait for its timeout.
     const watchdog = setInterval(() => this.#dismissOverdue(), watchdogMs);
-    while (this.#queue.length > 0) {
+    while (this.#queue.length > 0 || this.#deferred.length > 0) {
       this.#underWay = this.#takeBatch();
       await this.#commitWhole(this.#underWay);
       // The embedded store answers within the same turn of the event loop. Without this pause no new requests could come in, and every batch would
@@ -202,10 +211,15 @@ class Group {
   #takeBatch(): readonly Waiting[] {
     const { maxBatchSize, maxBatchBytes, plans } = this.#options;
     const bounds = { maxBatchSize, maxBatchBytes, wasCostly: this.#wasCostly };
-    const next = takeNextBatch(this.#queue, { turns: this.#turns, parking: plans.parking, ...bounds });
+    const queue = [...this.#deferred, ...this.#queue];
+    this.#deferred = [];
+    const next = takeNextBatch(queue, { turns: this.#turns, parking: plans.parking, ...bounds });
     this.#queue = [...next.left];
     this.#wasCostly = next.isCostly;
-    for (const [waiting, restMs] of next.resting) this.#addAfter(restMs, waiting);
+    for (const [organizationId, { commands, restMs }] of next.resting) {
+      const rest = commands.filter((waiting) => this.#canRest(waiting, restMs));
+      if (rest.length > 0) this.#resting.prepend(organizationId, rest, restMs);
+    }
     return next.batch;
   }
 
@@ -355,7 +369,7 @@ class Group {
       if (outcome === undefined) continue;
       if (outcome.type === "failed") this.#fail(waiting, outcome.error);
       else if (outcome.type === "held") this.#tryLater(waiting, false);
-      else if (outcome.type === "deferred") this.add(waiting);
+      else if (outcome.type === "deferred") this.#deferred.push(waiting);
       else {
         if (outcome.type === "done") this.#options.plans.parking.releaseJob(waiting.command.jobId);
         waiting.resolve(outcome);

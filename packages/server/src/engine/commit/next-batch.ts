@@ -23,8 +23,8 @@ export interface NextBatch<One> {
   readonly batch: readonly One[];
   /** The rest of the queue, in its order. */
   readonly left: readonly One[];
-  /** Commands of organizations that rest, each with the milliseconds until it may come back. */
-  readonly resting: readonly (readonly [One, number])[];
+  /** The commands of each organization that rests, in their order, and the milliseconds until they may come back. */
+  readonly resting: ReadonlyMap<string, { readonly commands: readonly One[]; readonly restMs: number }>;
   /** Whether the batch has only commands of costly organizations while commands of other organizations wait. */
   readonly isCostly: boolean;
 }
@@ -40,7 +40,7 @@ export function takeNextBatch<One extends Queued>(queue: readonly One[], options
   const takesCostly = hasBoth(queue, turns) ? !options.wasCostly : undefined;
   const batch: One[] = [];
   const left: One[] = [];
-  const resting: [One, number][] = [];
+  const resting = new Map<string, { readonly commands: One[]; readonly restMs: number }>();
   const keys = new Set<string>();
   const jobIds = new Set<string>();
   const takenJobs = new Map<string, number>();
@@ -48,9 +48,14 @@ export function takeNextBatch<One extends Queued>(queue: readonly One[], options
   for (const [index, one] of queue.entries()) {
     const { command } = one;
     const { organizationId, idempotency } = command;
+    const known = resting.get(organizationId);
+    if (known !== undefined) {
+      known.commands.push(one);
+      continue;
+    }
     const restMs = turns.restMs(organizationId);
     if (restMs > 0) {
-      resting.push([one, restMs]);
+      resting.set(organizationId, { commands: [one], restMs });
       continue;
     }
     if (batch.length >= maxBatchSize || (batch.length > 0 && bytes + command.bytes > maxBatchBytes)) {

@@ -66,9 +66,10 @@ test("a costly organization does not wait if no other organization has commands"
 
 test("the commands of a resting organization leave the queue for that time", () => {
   const { turns, rest } = turnsWithCostly();
-  const { batch, left, resting } = takeNextBatch(queued("costly", "cheap"), options(turns));
+  const queue = queued("costly 1", "cheap", "costly 2");
+  const { batch, left, resting } = takeNextBatch(queue, options(turns));
   expect([namesOf(batch), left]).toEqual([["cheap"], []]);
-  expect(resting.map(([{ name }, ms]) => [name, ms])).toEqual([["costly", rest]]);
+  expect(resting).toEqual(new Map([["costly", { commands: [queue[0], queue[2]], restMs: rest }]]));
 });
 
 test("a batch ends at its bounds, but takes at least one command", () => {

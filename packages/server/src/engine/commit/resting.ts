@@ -1,0 +1,39 @@
+/**
+ * The commands of organizations that rest. All commands of an organization come back together and in the order in which they arrived: with a timer for
+ * each command, a later command could come back before an earlier one of the same job, because timers round their times.
+ */
+export class Resting<One> {
+  readonly #lists = new Map<string, One[]>();
+  readonly #comeBack: (commands: readonly One[]) => void;
+
+  constructor(comeBack: (commands: readonly One[]) => void) {
+    this.#comeBack = comeBack;
+  }
+
+  has(organizationId: string): boolean {
+    return this.#lists.has(organizationId);
+  }
+
+  /** Adds a command that arrived after all other commands of the organization. `restMs` counts only for the first one that rests. */
+  append(organizationId: string, command: One, restMs: number): void {
+    this.#listOf(organizationId, restMs).push(command);
+  }
+
+  /** Adds commands that arrived before all commands of the organization that rest already. */
+  prepend(organizationId: string, commands: readonly One[], restMs: number): void {
+    this.#listOf(organizationId, restMs).unshift(...commands);
+  }
+
+  #listOf(organizationId: string, restMs: number): One[] {
+    const known = this.#lists.get(organizationId);
+    if (known !== undefined) return known;
+    const list: One[] = [];
+    this.#lists.set(organizationId, list);
+    // Rounded up, so that the rest is over when they come back.
+    setTimeout(() => {
+      this.#lists.delete(organizationId);
+      this.#comeBack(list);
+    }, Math.ceil(restMs)).unref();
+    return list;
+  }
+}
