@@ -11,9 +11,9 @@ import { graphOf, stepId } from "./graph.ts";
 import { type Layout, layoutOf } from "./layout.ts";
 import { lanesByStep, regionOf } from "./regions.ts";
 import type { StepGraphProps } from "./step-graph-props.ts";
+import { placeText, transitionsText } from "./transitions-text.ts";
 import { focusStep, useViewport } from "./viewport.ts";
 import { follow } from "./way.ts";
-import { placeText, waysOf } from "./ways-text.ts";
 
 const nodeTypes = { step: StepNode, dot: DotNode };
 const noEdges: [] = [];
@@ -140,7 +140,7 @@ function describe(steps: StepGraphProps["steps"]): ReadonlyMap<string, string> {
   return new Map(
     steps.map((step) => {
       const lane = lanes.get(step.name);
-      const ways = waysOf(step, lane);
+      const ways = transitionsText(step, lane);
       const parts = [lane && placeText(lane), ways !== "" && texts.graph.leadsToWays(ways)];
       return [step.name, parts.filter(Boolean).join(". ")];
     }),

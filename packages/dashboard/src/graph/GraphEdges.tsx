@@ -5,7 +5,7 @@ import { texts } from "../texts/texts.ts";
 import { edgePath } from "./edge-path.ts";
 import { nameOf, wayKey } from "./graph.ts";
 import type { Layout } from "./layout.ts";
-import { laneText } from "./ways-text.ts";
+import { laneText } from "./transitions-text.ts";
 
 interface GraphEdgesProps {
   readonly layout: Layout;

@@ -10,7 +10,7 @@ import { ProgressBar } from "./ProgressBar.tsx";
 import { lanesByStep, regionOf } from "./regions.ts";
 import type { StepGraphProps } from "./step-graph-props.ts";
 import { lookText, type StepLook, stepIcons } from "./step-look.ts";
-import { placeText, waysOf } from "./ways-text.ts";
+import { placeText, transitionsText } from "./transitions-text.ts";
 
 /** The graph in words, in the order of the definition. */
 export function StepList({ steps, looks, selected, onSelect }: StepGraphProps) {
@@ -50,14 +50,14 @@ export function StepList({ steps, looks, selected, onSelect }: StepGraphProps) {
                   )}
                   <span className="soft">{titleOf(executors, step.type)}</span>
                   {lane !== undefined && <span className="soft">{placeText(lane)}</span>}
-                  {isNarrow && <span className="soft">{graph.leadsToWays(waysOf(step, lane))}</span>}
+                  {isNarrow && <span className="soft">{graph.leadsToWays(transitionsText(step, lane))}</span>}
                 </th>
                 {looks !== undefined && (
                   <td>
                     <State look={looks.get(step.name)} />
                   </td>
                 )}
-                {!isNarrow && <td className="soft">{waysOf(step, lane)}</td>}
+                {!isNarrow && <td className="soft">{transitionsText(step, lane)}</td>}
               </tr>
             );
           })}

@@ -3,10 +3,10 @@ import type { GraphBranch, GraphStep } from "./graph-step.ts";
 import type { Lane } from "./regions.ts";
 
 /** Describes the transitions that lead from a step: "if output.isGood: ship, else the end, on failure tell". */
-export function waysOf({ next, onFailure, branches = [] }: GraphStep, lane?: Lane): string {
+export function transitionsText({ next, onFailure, branches = [] }: GraphStep, lane?: Lane): string {
   const { graph } = texts;
   const end = lane === undefined ? graph.endsTheJob : graph.endsTheBranch;
-  const ways = [
+  const transitions = [
     ...branches.map((branch) => graph.branchTo(laneText(branch), branch.step)),
     ...next.map(({ step, condition }) => {
       const place = step ?? end;
@@ -15,7 +15,7 @@ export function waysOf({ next, onFailure, branches = [] }: GraphStep, lane?: Lan
     }),
     ...onFailure.map(({ step, on }) => (on.length === 0 ? graph.onFailureTo(step) : graph.onErrorsTo(on, step))),
   ];
-  return ways.join(", ");
+  return transitions.join(", ");
 }
 
 /** Describes a branch: "branch left", or "for each item". */

@@ -24,12 +24,12 @@ export function readTree(
   try {
     return { node: new TreeReader(source).read(ast, 0) };
   } catch (error) {
-    if (error instanceof Refusal) return { problem: error };
+    if (error instanceof UnsupportedTree) return { problem: error };
     throw error;
   }
 }
 
-class Refusal {
+class UnsupportedTree {
   readonly offset: number;
   readonly message: string;
 
@@ -311,5 +311,5 @@ function isMacro(name: string): name is Macro {
 }
 
 function refuse({ start }: { readonly start: number }, message: string): never {
-  throw new Refusal(start, message);
+  throw new UnsupportedTree(start, message);
 }

@@ -12,7 +12,7 @@ afterAll(() => functions.stop());
 
 /** The tolerance in milliseconds for a busy machine, far below the 30 s of the poll. */
 const slackMs = 5_000;
-const patience = { interval: 20, timeout: 10_000 };
+const polling = { interval: 20, timeout: 10_000 };
 
 interface Entry {
   readonly type: string;
@@ -149,7 +149,7 @@ onOneStore((home) => {
       const resumed = await shown(api, jobId);
       expect(resumed).toMatchObject({ currentStep: { name: "a", attempts: 2 } });
       return resumed;
-    }, patience);
+    }, polling);
     expect(msBetween(timeoutAt, again.timeoutAt)).toBeGreaterThan(0);
     await api.call("CancelJob", { params: { jobId } });
     expect(await shown(api, jobId)).not.toHaveProperty("timeoutAt");

@@ -167,13 +167,13 @@ onOneStore((home) => {
         const limits = { organizationId, requestsPerMinute, submitsPerMinute: null, maximums: {} };
         await setOrganizationLimits(service.running.database, limits);
       };
-      const patience = { interval: 400, timeout: 10_000 };
+      const polling = { interval: 400, timeout: 10_000 };
 
       await set(24);
-      await expect.poll(() => limitOf(changed), patience).toBe('"requests";q=24;w=60');
+      await expect.poll(() => limitOf(changed), polling).toBe('"requests";q=24;w=60');
       expect(await limitOf(other)).toBe('"requests";q=60;w=60');
       await set(null);
-      await expect.poll(() => limitOf(changed), patience).toBe('"requests";q=60;w=60');
+      await expect.poll(() => limitOf(changed), polling).toBe('"requests";q=60;w=60');
     });
 
     test("a new minute begins with full limits", async () => {

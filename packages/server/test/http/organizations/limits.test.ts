@@ -15,7 +15,7 @@ interface LimitsBody {
   }[];
 }
 
-const patience = { timeout: 20_000, interval: 250 };
+const polling = { timeout: 20_000, interval: 250 };
 
 onOneStore((home) => {
   const service = useService(home, { STEPWELL_MAX_STORED_MB: "1", STEPWELL_PLAN_CACHE_MB: "16" });
@@ -36,7 +36,7 @@ onOneStore((home) => {
 
     const limitsNow = async () => (await api.call<LimitsBody>("GetLimits")).body.limits;
     await expect
-      .poll(async () => (await limitsNow()).find(({ name }) => name === "waitingRequests"), patience)
+      .poll(async () => (await limitsNow()).find(({ name }) => name === "waitingRequests"), polling)
       .toEqual({
         name: "waitingRequests",
         maximum: 9,
@@ -52,7 +52,7 @@ onOneStore((home) => {
       isOwn,
     });
     await expect
-      .poll(limitsNow, patience)
+      .poll(limitsNow, polling)
       .toEqual([
         one("apiTokens", 7, 1, "organization", true),
         one("oauthClients", 50, 1),
@@ -77,7 +77,7 @@ onOneStore((home) => {
     for (let count = 0; count < 3; count += 1) await api.call("SubmitJob", large);
 
     const submit = () => api.callAny<{ detail: string }>("SubmitJob", { body: { workflowId } });
-    await expect.poll(async () => (await submit()).status, patience).toBe(409);
+    await expect.poll(async () => (await submit()).status, polling).toBe(409);
     expect((await submit()).body.detail).toMatch(/stores 1 MB or more.*--max storedMb=NUMBER.*STEPWELL_MAX_STORED_MB/);
     const version = { params: { workflowId }, body: { definition: straightDefinition } };
     const refused = await api.refused("RegisterWorkflowVersion", "ConflictError", version);
@@ -90,7 +90,7 @@ onOneStore((home) => {
 
     await service.setMaximums(organizationId, { storedMb: 5 });
     await api.call("RegisterWorkflowVersion", version);
-    await expect.poll(async () => (await submit()).status, patience).toBe(201);
+    await expect.poll(async () => (await submit()).status, polling).toBe(201);
   });
 
   test("the reported stored bytes of an organization are close to the size of its rows", async () => {
@@ -123,7 +123,7 @@ onOneStore((home) => {
       "SELECT count(*)::integer AS left FROM metric_change WHERE organization_id = $1",
     );
     await expect
-      .poll(async () => (await service.running.database.query(left, [organizationId]))[0]?.left, patience)
+      .poll(async () => (await service.running.database.query(left, [organizationId]))[0]?.left, polling)
       .toBe(0);
     const [sum] = await service.running.database.query(counted, [organizationId]);
     expect((sum?.bytes ?? 0) / bytes).toBeGreaterThan(0.7);

@@ -7,7 +7,7 @@ import { createClient, TaskFailure, Worker, type WorkerOptions } from "@stepwell
 import { afterEach, expect, test, vi } from "vitest";
 import { taskDefinition } from "./tasks.ts";
 
-const patience = { timeout: 15_000, interval: 20 };
+const polling = { timeout: 15_000, interval: 20 };
 
 // The worker of the client library, against the service.
 onOneStore((home) => {
@@ -119,7 +119,7 @@ onOneStore((home) => {
       const { takenAt, leaseUntil, progress } = facts.worker ?? {};
       expect(progress).toEqual({ percent: 50 });
       expect(Date.parse(String(leaseUntil)) - Date.parse(String(takenAt))).toBeGreaterThan(2_000);
-    }, patience);
+    }, polling);
     finish.resolve({ attempt: 1 });
     expect(await ended(api, job)).toMatchObject({ status: "SUCCEEDED", steps: [{ attempts: 1 }] });
   });
@@ -134,7 +134,7 @@ onOneStore((home) => {
     const job = await submit(api, workflowId);
     const signal = await begun.promise;
     await api.call("CancelJob", { params: job });
-    await vi.waitFor(() => expect([signal.aborted, worker.runningCount]).toEqual([true, 0]), patience);
+    await vi.waitFor(() => expect([signal.aborted, worker.runningCount]).toEqual([true, 0]), polling);
   });
 
   test("a worker that stops finishes its tasks, and takes no others", async () => {
@@ -185,7 +185,7 @@ onOneStore((home) => {
     await begun.promise;
     await proxy.refuse();
     finish.resolve({ done: true });
-    await vi.waitFor(() => expect(errors.length).toBeGreaterThan(1), patience);
+    await vi.waitFor(() => expect(errors.length).toBeGreaterThan(1), polling);
     expect(errors[0]).toMatchObject({ status: 0 });
     await proxy.pass();
     expect(await ended(api, job)).toMatchObject({ status: "SUCCEEDED", steps: [{ attempts: 1 }] });
