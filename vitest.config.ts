@@ -13,14 +13,17 @@ const matrix = "**/*.matrix.test.ts";
 /** Files that wait until leases, limits and outages are over, start a node as a process, or are about the second home of the store. */
 const slow =
   "**/{postgres-outage,disk-full,ownership,timers-of-dead-node,held-rows,rate-limits,lanes,embedded}.test.ts";
+/** Files that wait for timers of their jobs, or fill a store before they look at its plans: each takes from five to twenty seconds. */
+const unhurried = [
+  "**/{delays,timers,parking,scenarios-children,key-plans,due-plans,citus-service,layout}.test.ts",
+  "packages/client/test/service/**",
+];
 /** Files that measure, walk at random for long, or fill the memory of a thread or an answer. */
 const thorough =
   "**/{costs,*-walks,interleaving,family-interleaving,fairness,waiting,definition-checks,job-values}.test.ts";
-/** The client's package, which npm packs and installs. */
-const packaging = "packages/client/test/service/package.test.ts";
 /** Files that a scope leaves out: the quick one tries no HTTP interface, no command line and no page either. */
 const leftOut: Readonly<Record<string, readonly string[]>> = {
-  quick: [matrix, slow, thorough, packaging, "packages/server/test/http/**", ...commandLine, ...browser],
+  quick: [matrix, slow, ...unhurried, thorough, "packages/server/test/http/**", ...commandLine, ...browser],
   usual: [matrix],
   all: [],
 };
