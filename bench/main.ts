@@ -1,6 +1,9 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { openStoreHomes, type StoreHomes } from "@stepwell/testing/processes/store-home.ts";
 import { type LoadBench, type LoadResult, runLoadBench } from "./load-bench.ts";
 import { type BenchOptions, parseBenchOptions, UsageError } from "./options.ts";
+import { type AgainstResult, commandLine, runAgainstBench } from "./runs/against.ts";
 import { runChildrenBench } from "./runs/children.ts";
 import { runCostBench } from "./runs/cost.ts";
 import { runDefinitionsBench } from "./runs/definitions.ts";
@@ -20,6 +23,7 @@ import { medianBy } from "./samples.ts";
 
 const usage = `Usage: npm run bench -- NAME [--store embedded|postgres] [--jobs N] [--concurrency N] [--runs N]
        npm run bench -- for-each [--store embedded|postgres] [--jobs N] [--concurrency N] [--body noop|transform|delay|task]
+       npm run bench -- noop3|noop3-poll|event|loop --against DIRECTORY [--store embedded|postgres] [--jobs N] [--runs N]
        npm run bench -- plans [--jobs N] [--organizations N] [--keys N]
 
   noop3        jobs of three no-op steps; the submission waits for the result
@@ -40,10 +44,12 @@ const usage = `Usage: npm run bench -- NAME [--store embedded|postgres] [--jobs 
   all          each of these in turn
 
 Each result is one line of JSON on stdout. --runs N repeats and reports the median run.
+--against DIRECTORY compares with the build in another clone: both run at the same time, with --runs bursts of --jobs jobs in turn.
 With --store postgres: the server that STEPWELL_BENCH_DATABASE_URL or DATABASE_URL names, else one of our own.
 `;
 
 const loadBenches: Readonly<Record<string, LoadBench>> = { noop3, "noop3-poll": noop3Poll, event, loop };
+const againstSize = { jobs: 1_000, bursts: 40 };
 const defaultRuns = { load: 1, startup: 5, definitions: 5 };
 const delaysSize = { jobs: 100_000, concurrency: 100 };
 const tasksSize = { jobs: 10_000, concurrency: 100 };
@@ -71,11 +77,14 @@ async function main(args: readonly string[]): Promise<number> {
 
 /** Returns the exit code: 1 when a bound is exceeded. */
 async function run(options: BenchOptions): Promise<number> {
+  if (options.against !== undefined) requireComparable(options.names, options.against);
   let exitCode = 0;
   const homes = await openStoreHomes(options.store);
   for (const name of options.names) {
     const bench = loadBenches[name];
-    if (bench !== undefined) report(await medianRun(name, bench, homes, options));
+    if (bench !== undefined && options.against !== undefined)
+      report(await against(name, bench, homes, { ...options, against: options.against }));
+    else if (bench !== undefined) report(await medianRun(name, bench, homes, options));
     else if (name === "definitions") definitions(options);
     else if (name === "delays") report(await runDelaysBench(homes, sizeOf(options, delaysSize), progress));
     else if (name === "tasks") report(await runTasksBench(homes, sizeOf(options, tasksSize), progress));
@@ -107,6 +116,27 @@ async function medianRun(
     progress(`${name} ${run}/${runs}: ${result.jobsPerSecond} jobs/s, p50 ${result.p50Ms} ms, p99 ${result.p99Ms} ms`);
   }
   return medianBy(results, ({ jobsPerSecond }) => jobsPerSecond);
+}
+
+function requireComparable(names: readonly string[], directory: string): void {
+  const other = names.find((name) => loadBenches[name] === undefined);
+  if (other !== undefined)
+    throw new UsageError(`--against compares one of: ${Object.keys(loadBenches).join(", ")}; not ${other}.`);
+  if (!existsSync(join(directory, commandLine)))
+    throw new UsageError(`--against must be the directory of another build, and ${directory} has no ${commandLine}.`);
+}
+
+async function against(
+  name: string,
+  bench: LoadBench,
+  homes: StoreHomes,
+  options: BenchOptions & { readonly against: string },
+): Promise<AgainstResult> {
+  return await runAgainstBench(name, bench, homes, resolve(options.against), {
+    jobs: options.jobs ?? againstSize.jobs,
+    concurrency: options.concurrency ?? bench.concurrency,
+    bursts: options.runs ?? againstSize.bursts,
+  });
 }
 
 interface Size {

@@ -12,6 +12,8 @@ export interface BenchOptions {
   readonly organizations: number | undefined;
   readonly keys: number | undefined;
   readonly body: ItemBody | undefined;
+  /** The directory of another build to compare with. */
+  readonly against: string | undefined;
 }
 
 /** The names of the benches, in the order in which "all" runs them. */
@@ -48,6 +50,7 @@ export function parseBenchOptions(args: readonly string[]): BenchOptions {
     organizations: count("organizations", values.organizations),
     keys: count("keys", values.keys),
     body: values.body === undefined ? undefined : oneOf("body", values.body, itemBodies),
+    against: values.against,
   };
 }
 
@@ -77,7 +80,16 @@ function parse(args: readonly string[]) {
     return parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: { store: text, jobs: text, concurrency: text, runs: text, organizations: text, keys: text, body: text },
+      options: {
+        store: text,
+        jobs: text,
+        concurrency: text,
+        runs: text,
+        organizations: text,
+        keys: text,
+        body: text,
+        against: text,
+      },
     });
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));

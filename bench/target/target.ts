@@ -20,9 +20,10 @@ export interface Target {
   readonly requests: RequestWriter;
 }
 
-export async function startTarget(home: StoreHome): Promise<Target> {
+/** `program` is the command line of another build, if it is not to be that of this one. */
+export async function startTarget(home: StoreHome, program?: readonly string[]): Promise<Target> {
   const port = await findFreePort();
-  const service = new ServiceProcess({ home, port });
+  const service = new ServiceProcess({ home, port, program });
   const { organizationId, token, password, jobId } = await service.seeded();
   const api = new Api(port, token);
   const ofProgram = await api.post<{ token: string }>(`/organizations/${organizationId}/api-tokens`, {

@@ -1,0 +1,117 @@
+import { join } from "node:path";
+import type { StoreHomes, StoreKind } from "@stepwell/testing/processes/store-home.ts";
+import { Connection } from "../connection.ts";
+import { runJobs } from "../load.ts";
+import type { LoadBench, LoadSize } from "../load-bench.ts";
+import { median, quantile, rounded } from "../samples.ts";
+import { startTarget } from "../target/target.ts";
+
+export interface AgainstSize extends LoadSize {
+  /** How many bursts each build runs in each of the two orders. One burst has `jobs` jobs. */
+  readonly bursts: number;
+}
+
+export interface AgainstResult extends AgainstSize {
+  readonly bench: string;
+  readonly store: StoreKind;
+  /** The directory of the other build. */
+  readonly against: string;
+  /** The rate of this build divided by that of the other one. The geometric mean of the medians of both orders. */
+  readonly ratio: number;
+  readonly lowerQuartile: number;
+  readonly upperQuartile: number;
+  readonly jobsPerSecond: number;
+  readonly otherJobsPerSecond: number;
+}
+
+/**
+ * Compares this build with the one in another directory. Two services run at the same time, and take turns with bursts of a second or less, so that
+ * work of other programs on the machine slows down both alike. The service that was started second has an advantage of some percent. So all of it is
+ * done twice, and each build is the second one once.
+ */
+export async function runAgainstBench(
+  name: string,
+  bench: LoadBench,
+  homes: StoreHomes,
+  directory: string,
+  size: AgainstSize,
+): Promise<AgainstResult> {
+  const other = [join(directory, commandLine)];
+  const asFirst = await runBursts(bench, homes, size, [undefined, other]);
+  const asSecond = await runBursts(bench, homes, size, [other, undefined]);
+  const pairs = [...asFirst, ...asSecond.map(([otherSeconds, seconds]) => [seconds, otherSeconds] as const)];
+  const ratios = pairs.map(([seconds, otherSeconds]) => otherSeconds / seconds);
+  const rateOf = (burstSeconds: readonly number[]) =>
+    Math.round((size.jobs * burstSeconds.length) / burstSeconds.reduce((sum, seconds) => sum + seconds, 0));
+  return {
+    bench: name,
+    store: homes.kind,
+    against: directory,
+    ...size,
+    ratio: rounded(Math.sqrt(median(ratios.slice(0, size.bursts)) * median(ratios.slice(size.bursts)))),
+    lowerQuartile: rounded(quantile(ratios, 0.25)),
+    upperQuartile: rounded(quantile(ratios, 0.75)),
+    jobsPerSecond: rateOf(pairs.map(([seconds]) => seconds)),
+    otherJobsPerSecond: rateOf(pairs.map(([, otherSeconds]) => otherSeconds)),
+  };
+}
+
+/** The program of a build, which `npm run build` makes. */
+export const commandLine = "packages/cli/bin/stepwell.js";
+
+type Program = readonly string[] | undefined;
+
+/** Starts both programs and gives them bursts in turn. Returns the seconds of the first and of the second one for each pair of bursts. */
+async function runBursts(
+  bench: LoadBench,
+  homes: StoreHomes,
+  { jobs, concurrency, bursts }: AgainstSize,
+  [first, second]: readonly [Program, Program],
+): Promise<(readonly [number, number])[]> {
+  const count = warmUpJobs + bursts * jobs;
+  const one = await startRunner(bench, homes, first, { jobs: count, concurrency });
+  const two = await startRunner(bench, homes, second, { jobs: count, concurrency });
+  await one.run(warmUpJobs);
+  await two.run(warmUpJobs);
+  const pairs: (readonly [number, number])[] = [];
+  for (let burst = 0; burst < bursts; burst += 1) {
+    if (burst % 2 === 0) {
+      const seconds = await one.run(jobs);
+      pairs.push([seconds, await two.run(jobs)]);
+    } else {
+      const seconds = await two.run(jobs);
+      pairs.push([await one.run(jobs), seconds]);
+    }
+  }
+  await one.stop();
+  await two.stop();
+  return pairs;
+}
+
+const warmUpJobs = 4_000;
+
+async function startRunner(bench: LoadBench, homes: StoreHomes, program: Program, { jobs, concurrency }: LoadSize) {
+  const home = await homes.fresh();
+  const target = await startTarget(home, program);
+  // The service closes connections without requests, so each burst opens its own, before its time begins.
+  const connected = async <Value>(work: (connections: readonly Connection[]) => Promise<Value>) => {
+    const connections = await Connection.openMany(target.port, concurrency);
+    const value = await work(connections);
+    for (const connection of connections) connection.close();
+    return value;
+  };
+  const runJob = await connected((connections) => bench.prepare(target, connections, jobs));
+  let from = 0;
+  return {
+    /** Runs the next jobs, and returns the seconds that they took. */
+    run: async (many: number) => {
+      const { seconds } = await connected((connections) => runJobs(connections, runJob, { from, to: from + many }));
+      from += many;
+      return seconds;
+    },
+    stop: async () => {
+      await target.service.stop();
+      await home.discard();
+    },
+  };
+}
