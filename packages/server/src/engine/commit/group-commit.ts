@@ -205,6 +205,7 @@ class Group {
   #dismissOverdue(): void {
     const silence = new Error("The store has not answered yet.");
     this.#dismissLate(this.#underWay, silence);
+    this.#deferred = this.#dismissLate(this.#deferred, silence);
     this.#queue = this.#dismissLate(this.#queue, silence);
   }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { definitionOf, straightDefinition, waitingDefinition, waitStep } from "@stepwell/testing/definitions.ts";
 import { deploy } from "@stepwell/testing/flow.ts";
 import { type TestOrganization, useService } from "@stepwell/testing/service.ts";
@@ -88,7 +89,10 @@ onEveryStore((home) => {
 
     await Promise.all(commands.map((command) => commit.commit(command)));
 
-    expect(commits.map((stats) => stats.commandCount)).toEqual([50, 50, 50, 50]);
+    // On a slow machine the turn of an organization may end in the middle of a batch, whose rest then counts again in the next one.
+    const counts = commits.map((stats) => stats.commandCount);
+    expect([counts[0], Math.max(...counts)]).toEqual([50, 50]);
+    expect(counts.length).toBeLessThan(20);
     expect(await Promise.all(commands.map(({ jobId }) => statusOf(jobId)))).toEqual(commands.map(() => "SUCCEEDED"));
   });
 
@@ -262,6 +266,34 @@ onEveryStore((home) => {
     },
   );
 
+  test("events that arrive while their organization rests are decided in the order in which they arrived", async () => {
+    const { commit } = groupCommit();
+    const { organizationId, api } = await service.newOrganization();
+    const deployed = async (definition: string) => ({
+      organizationId,
+      workflowId: (await deploy(api, definition)).workflowId,
+    });
+    const job = submission(engine, await deployed(waitingDefinition));
+    await commit.commit(job);
+    const input = { value: Array.from({ length: 100_000 }, (_, index) => index) };
+    await commit.commit(submission(engine, await deployed(costlyDefinition), { input }));
+
+    const answered: number[] = [];
+    const sent = Array.from({ length: 40 }, (_, index) => index);
+    const answers: Promise<unknown>[] = [];
+    for (const index of sent) {
+      const event = happening(job, eventReceived(`event-${index}`));
+      answers.push(commit.commit(event).then(() => answered.push(index)));
+      // All of them arrive within some ten milliseconds of a much longer rest.
+      const until = performance.now() + 0.25;
+      while (performance.now() < until) await nextTurn();
+    }
+    expect(answered.length).toBeLessThan(sent.length);
+    await Promise.all(answers);
+
+    expect(answered).toEqual(sent);
+  });
+
   test("two simultaneous commands with the same idempotency key create one job and get the same answer", async () => {
     const { commit } = groupCommit();
     const key = keyed(engine.newId());
@@ -367,5 +399,28 @@ const decidingDefinition = JSON.stringify({
   definitions: {
     input: { type: "object" },
     decided: { type: "object", properties: { approved: { type: "boolean" } } },
+  },
+});
+
+/** Its inputs are lists that take long to check. */
+const costlyDefinition = JSON.stringify({
+  workflowName: "test",
+  steps: [
+    {
+      name: "only",
+      integrationDetails: {
+        type: "/service/noop",
+        inputDefinition: { $ref: "#/definitions/list" },
+        outputDefinition: { $ref: "#/definitions/list" },
+      },
+      transitionToStep: null,
+    },
+  ],
+  definitions: {
+    list: {
+      type: "object",
+      properties: { value: { type: "array", uniqueItems: true, items: { type: "integer", minimum: 0 } } },
+      required: ["value"],
+    },
   },
 });
