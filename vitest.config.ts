@@ -10,11 +10,12 @@ const stores = ["packages/testing/src/postgres/stores-setup.ts"];
 const properties = ["packages/testing/src/property-seed.ts"];
 const browser = ["packages/dashboard/test/browser/**/*.test.ts"];
 const matrix = "**/*.matrix.test.ts";
-/** Files that wait until leases, limits and outages are over, start a node as a process, or are about the second home of the store. */
-const slow =
-  "**/{postgres-outage,disk-full,ownership,timers-of-dead-node,held-rows,rate-limits,lanes,embedded}.test.ts";
-/** Files that wait for timers of their jobs, or fill a store before they look at its plans: each takes from five to twenty seconds. */
-const unhurried = [
+/**
+ * Files that wait until leases, limits, timers and outages are over, start a node as a process, are about the second home of the store, or fill a
+ * store before they look at its plans.
+ */
+const slow = [
+  "**/{postgres-outage,disk-full,ownership,timers-of-dead-node,held-rows,rate-limits,lanes,embedded}.test.ts",
   "**/{delays,timers,parking,scenarios-children,key-plans,due-plans,citus-service,layout}.test.ts",
   "packages/client/test/service/**",
 ];
@@ -23,7 +24,7 @@ const thorough =
   "**/{costs,*-walks,interleaving,family-interleaving,fairness,waiting,definition-checks,job-values}.test.ts";
 /** Files that a scope leaves out: the quick one tries no HTTP interface, no command line and no page either. */
 const leftOut: Readonly<Record<string, readonly string[]>> = {
-  quick: [matrix, slow, ...unhurried, thorough, "packages/server/test/http/**", ...commandLine, ...browser],
+  quick: [matrix, ...slow, thorough, "packages/server/test/http/**", ...commandLine, ...browser],
   usual: [matrix],
   all: [],
 };

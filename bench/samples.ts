@@ -7,13 +7,8 @@ export function percentile(samples: Float64Array, percent: number): number {
 
 /** The median. For an even number of values it is the lower of the two in the middle, so that it is a measured value. */
 export function median(values: readonly number[]): number {
-  return quantile(values, 0.5);
-}
-
-/** The value below which `share` of all values are. It is one of the values. */
-export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((left, right) => left - right);
-  return sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN;
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN;
 }
 
 export function medianBy<Item>(items: readonly Item[], keyOf: (item: Item) => number): Item {

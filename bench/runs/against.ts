@@ -3,7 +3,7 @@ import type { StoreHomes, StoreKind } from "@stepwell/testing/processes/store-ho
 import { Connection } from "../connection.ts";
 import { runJobs } from "../load.ts";
 import type { LoadBench, LoadSize } from "../load-bench.ts";
-import { median, quantile, rounded } from "../samples.ts";
+import { median, percentile, rounded } from "../samples.ts";
 import { startTarget } from "../target/target.ts";
 
 export interface AgainstSize extends LoadSize {
@@ -49,8 +49,8 @@ export async function runAgainstBench(
     against: directory,
     ...size,
     ratio: rounded(Math.sqrt(median(ratios.slice(0, size.bursts)) * median(ratios.slice(size.bursts)))),
-    lowerQuartile: rounded(quantile(ratios, 0.25)),
-    upperQuartile: rounded(quantile(ratios, 0.75)),
+    lowerQuartile: rounded(percentile(Float64Array.from(ratios), 25)),
+    upperQuartile: rounded(percentile(Float64Array.from(ratios), 75)),
     jobsPerSecond: rateOf(pairs.map(([seconds]) => seconds)),
     otherJobsPerSecond: rateOf(pairs.map(([, otherSeconds]) => otherSeconds)),
   };

@@ -140,8 +140,8 @@ function describe(steps: StepGraphProps["steps"]): ReadonlyMap<string, string> {
   return new Map(
     steps.map((step) => {
       const lane = lanes.get(step.name);
-      const ways = transitionsText(step, lane);
-      const parts = [lane && placeText(lane), ways !== "" && texts.graph.leadsToWays(ways)];
+      const transitions = transitionsText(step, lane);
+      const parts = [lane && placeText(lane), transitions !== "" && texts.graph.leadsToTransitions(transitions)];
       return [step.name, parts.filter(Boolean).join(". ")];
     }),
   );

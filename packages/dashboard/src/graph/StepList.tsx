@@ -50,7 +50,7 @@ export function StepList({ steps, looks, selected, onSelect }: StepGraphProps) {
                   )}
                   <span className="soft">{titleOf(executors, step.type)}</span>
                   {lane !== undefined && <span className="soft">{placeText(lane)}</span>}
-                  {isNarrow && <span className="soft">{graph.leadsToWays(transitionsText(step, lane))}</span>}
+                  {isNarrow && <span className="soft">{graph.leadsToTransitions(transitionsText(step, lane))}</span>}
                 </th>
                 {looks !== undefined && (
                   <td>

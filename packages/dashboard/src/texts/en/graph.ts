@@ -37,7 +37,7 @@ export const graph = {
   conditionTo: (condition: string, step: string) => `if ${condition}: ${step}`,
   elseTo: (step: string) => `else ${step}`,
   /** Read out to people who use a screen reader. */
-  leadsToWays: (ways: string) => `Leads to: ${ways}`,
+  leadsToTransitions: (transitions: string) => `Leads to: ${transitions}`,
   anyOf: (names: readonly string[]) => names.join(" or "),
   /** The number of branches of a step with this status. */
   statusCount: (count: number, status: string) => `${count.toLocaleString("en")} ${status.toLowerCase()}`,
