@@ -14,8 +14,13 @@ export const withoutTurns: readonly Replacement[] = [
   },
   {
     file: "engine/commit/turns.ts",
-    text: "if (usedMs > costlyMs) this.#rest(organizationId, begun + tookMs, usedMs * restFactor);",
+    text: "if (usedMs > costlyMs) this.#rest(organizationId, begun + tookMs, this.#restAfter(organizationId, usedMs));",
     replacement: "",
+  },
+  {
+    file: "engine/commit/turns.ts",
+    text: "if (ms <= costlyMs || this.#isAlone(organizationId)) return;",
+    replacement: "return;",
   },
 ];
 

@@ -133,7 +133,7 @@ async function loadJobs(
     ...locked,
   ];
   const plans = await context.plans.load(transaction, versions, (organizationId, ms) =>
-    context.turn.noteMs(organizationId, ms),
+    context.turn.notePreparation(organizationId, ms),
   );
   const factsByJob = Map.groupBy(facts, keyOf);
   const neededOf = (job: LockedJob) => {

@@ -10,6 +10,8 @@ export class Turns {
   readonly #restUntil = new Map<string, number>();
   /** The number of jobs whose commands the next batch may take. Only organizations whose time ran out in a batch have an entry. */
   readonly #rooms = new Map<string, number>();
+  /** The organizations whose commands were deferred after a long preparation, and have not been decided since. */
+  readonly #prepared = new Set<string>();
   /** The two organizations that had commands in a batch most recently, the latest first. */
   #latest: readonly Seen[] = [];
   readonly #now: () => number;
@@ -65,10 +67,13 @@ export class Turns {
       if (count > 1) this.#setRoom(organizationId, Math.floor((count * shareMs) / now));
     };
     const decided = new Map<string, Set<string>>();
+    const deferred = new Set<string>();
     const begunCpuMs = this.#cpuMs();
     let cpuMs = begunCpuMs;
     return {
       take: ({ organizationId, jobId }, decide) => {
+        if (deferred.has(organizationId)) return undefined;
+        this.#prepared.delete(organizationId);
         let spentBefore = spentMs.get(organizationId) ?? 0;
         // On a busy machine, the thread may only have waited for a processor. So the processor time is the better measure.
         if (spentBefore > turnMs) spentBefore = Math.min(spentBefore, this.#cpuMs() - begunCpuMs);
@@ -90,12 +95,19 @@ export class Turns {
           const before = cpuMs;
           cpuMs = this.#cpuMs();
           const usedMs = Math.min(tookMs, cpuMs - before);
-          if (usedMs > costlyMs) this.#rest(organizationId, begun + tookMs, usedMs * restFactor);
+          if (usedMs > costlyMs) this.#rest(organizationId, begun + tookMs, this.#restAfter(organizationId, usedMs));
         }
         return decision;
       },
       noteBytes: (organizationId, bytes) => spend(organizationId, bytes * msPerByte),
-      noteMs: spend,
+      notePreparation: (organizationId, ms) => {
+        spend(organizationId, ms);
+        if (ms <= costlyMs || this.#isAlone(organizationId)) return;
+        if (this.#prepared.has(organizationId)) return;
+        if (this.#prepared.size >= maxResting) this.#prepared.clear();
+        this.#prepared.add(organizationId);
+        deferred.add(organizationId);
+      },
     };
   }
 
@@ -104,6 +116,12 @@ export class Turns {
     const now = [...jobCounts.keys().take(2)].map((organizationId) => ({ organizationId, at }));
     const before = this.#latest.filter(({ organizationId }) => !jobCounts.has(organizationId));
     this.#latest = [...now, ...before].slice(0, 2);
+  }
+
+  /** How long an organization rests after a command that took `usedMs`. */
+  #restAfter(organizationId: string, usedMs: number): number {
+    const factor = this.#isAlone(organizationId) ? restFactor : Math.max(restFactor, usedMs * restFactorPerMs);
+    return usedMs * factor;
   }
 
   /** Whether no other organization had commands in the last second. */
@@ -142,8 +160,12 @@ export interface BatchTurn {
    * organization rests and has less room in the next batch, unless no other organization has commands.
    */
   noteBytes(organizationId: string, bytes: number): void;
-  /** Notes that other work for an organization's commands took this long. The effect is the same as that of `noteBytes`. */
-  noteMs(organizationId: string, ms: number): void;
+  /**
+   * Notes that it took this long to prepare what an organization's commands need, such as a plan that the node keeps. The effect is the same as that
+   * of `noteBytes`. After a long preparation the organization's commands are also deferred, so that deciding them does not delay the others further.
+   * They are deferred once only: if the node could not keep what it prepared, the next batch prepares it again and then decides.
+   */
+  notePreparation(organizationId: string, ms: number): void;
 }
 
 /**
@@ -154,9 +176,13 @@ const aloneTurnMs = 20;
 const sharedTurnMs = 2;
 /** The room of an organization is not limited any more once it has used more than this. */
 const maxRoom = 500;
-/** When a command takes longer than this, its organization rests afterwards for a multiple of that time. */
+/**
+ * When a command takes longer than this, its organization rests afterwards for a multiple of that time. While other organizations have commands, the
+ * multiple grows with the time: twice the time delays twice as many commands of the others, and each of them for twice as long.
+ */
 const costlyMs = 5;
 const restFactor = 5;
+const restFactorPerMs = 1 / 2;
 /**
  * An estimate of the time to read or write a byte. On the embedded store 130 KB (the state of a fork with 1,000 open branches) take about 5 ms: two
  * thirds in the store, and the rest to parse them and to make them text.

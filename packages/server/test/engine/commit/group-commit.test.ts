@@ -275,23 +275,27 @@ onEveryStore((home) => {
     });
     const job = submission(engine, await deployed(waitingDefinition));
     await commit.commit(job);
-    const input = { value: Array.from({ length: 100_000 }, (_, index) => index) };
-    await commit.commit(submission(engine, await deployed(costlyDefinition), { input }));
-
-    const answered: number[] = [];
+    const costly = await deployed(costlyDefinition);
     const sent = Array.from({ length: 40 }, (_, index) => index);
-    const answers: Promise<unknown>[] = [];
-    for (const index of sent) {
-      const event = happening(job, eventReceived(`event-${index}`));
-      answers.push(commit.commit(event).then(() => answered.push(index)));
-      // All of them arrive within some ten milliseconds of a much longer rest.
-      const until = performance.now() + 0.25;
-      while (performance.now() < until) await nextTurn();
+    const answered: number[] = [];
+    let hasRested = false;
+    // On a busy machine the rest may be over before the events have arrived.
+    while (!hasRested) {
+      const input = { value: Array.from({ length: 100_000 }, (_, index) => index) };
+      await commit.commit(submission(engine, costly, { input }));
+      answered.length = 0;
+      const answers: Promise<unknown>[] = [];
+      for (const index of sent) {
+        const event = happening(job, eventReceived(`event-${index}`));
+        answers.push(commit.commit(event).then(() => answered.push(index)));
+        // All of them arrive within some ten milliseconds of a much longer rest.
+        const until = performance.now() + 0.25;
+        while (performance.now() < until) await nextTurn();
+      }
+      hasRested = answered.length < sent.length;
+      await Promise.all(answers);
+      expect(answered).toEqual(sent);
     }
-    expect(answered.length).toBeLessThan(sent.length);
-    await Promise.all(answers);
-
-    expect(answered).toEqual(sent);
   });
 
   test("two simultaneous commands with the same idempotency key create one job and get the same answer", async () => {

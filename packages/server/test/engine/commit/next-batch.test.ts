@@ -15,7 +15,7 @@ function turnsWithCostly() {
     ["costly", 1],
     ["cheap", 1],
   ]);
-  turns.begin(counts).noteMs("costly", 25);
+  turns.begin(counts).notePreparation("costly", 25);
   const rest = turns.restMs("costly");
   return {
     turns,
@@ -89,7 +89,7 @@ test("a second command with the same idempotency key waits for the next batch", 
 test("an organization with room for one job decides all waiting commands for this job in one batch", () => {
   const { turns, passRest } = turnsWithCostly();
   passRest();
-  turns.begin(new Map(Object.entries({ costly: 2, cheap: 1 }))).noteMs("costly", 6);
+  turns.begin(new Map(Object.entries({ costly: 2, cheap: 1 }))).notePreparation("costly", 6);
   passRest();
   expect(turns.roomOf("costly")).toBe(1);
   const queue = queued("costly", "costly", "costly", "costly").map((one, index) => ({

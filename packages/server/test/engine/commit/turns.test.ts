@@ -154,7 +154,7 @@ test("an organization that has been alone for a second neither rests nor loses r
 test("an organization that rested is costly until a second after its rest", () => {
   const { turns, pass } = turnsByHand();
   expect(turns.hasCostly()).toBe(false);
-  turns.begin(both).noteMs("own", 15);
+  turns.begin(both).notePreparation("own", 15);
   expect([turns.isCostly("own"), turns.isCostly("other")]).toEqual([true, false]);
   pass(1_029);
   expect(turns.isCostly("own")).toBe(true);
@@ -169,4 +169,33 @@ test("many commands for one job use the room of one job", () => {
   const turn = turns.begin(both);
   for (let count = 0; count < 50; count += 1) turn.take(job, decide(0.01));
   expect(turns.roomOf("own")).toBe(2 * room);
+});
+
+test("after a long preparation an organization's commands are deferred once, unless it is alone", () => {
+  const { turns, decide } = turnsByHand();
+  const prepared = (counts: ReadonlyMap<string, number>, ms: number) => {
+    const turn = turns.begin(counts);
+    turn.notePreparation("own", ms);
+    return [turn.take(newJob("own"), decide(1)), turn.take(newJob("other"), decide(1))];
+  };
+  const [deferred, decided] = [
+    [undefined, 1],
+    [1, 1],
+  ];
+  expect(prepared(alone, 50)).toEqual(decided);
+  expect(prepared(both, 5)).toEqual(decided);
+  expect(prepared(both, 50)).toEqual(deferred);
+  expect(prepared(both, 50)).toEqual(decided);
+  expect(prepared(both, 50)).toEqual(deferred);
+});
+
+test("after a long command an organization rests for longer than in proportion while others have commands", () => {
+  const restAfter = (counts: ReadonlyMap<string, number>, ms: number) => {
+    const { turns, decide } = turnsByHand();
+    turns.begin(counts).take(newJob("own"), decide(ms));
+    return turns.restMs("own");
+  };
+  expect([restAfter(both, 5), restAfter(both, 6), restAfter(both, 10)]).toEqual([0, 30, 50]);
+  expect([restAfter(both, 30), restAfter(both, 60)]).toEqual([450, 1_800]);
+  expect([restAfter(alone, 6), restAfter(alone, 60)]).toEqual([30, 300]);
 });
