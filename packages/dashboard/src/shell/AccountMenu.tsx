@@ -2,9 +2,9 @@ import { Link } from "@tanstack/react-router";
 import { Button } from "../parts/controls/Button.tsx";
 import { Menu } from "../parts/controls/Menu.tsx";
 import { Icon } from "../parts/layout/Icon.tsx";
+import { signOut } from "../parts/sign-out.ts";
 import { useUser } from "../session/use-session.ts";
 import { texts } from "../texts/texts.ts";
-import { signOut } from "./sign-out.ts";
 
 export function AccountMenu() {
   const { name, email } = useUser();

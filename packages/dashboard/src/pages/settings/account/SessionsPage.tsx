@@ -5,10 +5,10 @@ import { Button } from "../../../parts/controls/Button.tsx";
 import { ListPanel } from "../../../parts/data/ListPanel.tsx";
 import type { Column } from "../../../parts/data/Table.tsx";
 import { ConfirmDialog } from "../../../parts/dialogs/ConfirmDialog.tsx";
+import { signOut } from "../../../parts/sign-out.ts";
 import { EmptyState } from "../../../parts/states/EmptyState.tsx";
 import { toast } from "../../../parts/toasts.ts";
 import { Time } from "../../../parts/words/Time.tsx";
-import { signOut } from "../../../shell/sign-out.ts";
 import { texts } from "../../../texts/texts.ts";
 import { deviceName } from "./device-name.ts";
 

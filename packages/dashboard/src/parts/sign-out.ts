@@ -1,7 +1,7 @@
 import { asProblem } from "../api/problem.ts";
 import { endSession } from "../api/sessions.ts";
-import { toastFailure } from "../parts/toasts.ts";
 import { session } from "../session/session.ts";
+import { toastFailure } from "./toasts.ts";
 
 /**
  * Ends the session with everything that was issued in it, and goes to the first page. The session is ended by a request to the API, which has the
