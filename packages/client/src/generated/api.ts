@@ -3835,9 +3835,9 @@ export interface components {
         "Idempotency-Replayed": "true";
         /** @description The state that this answer shows. Send it back in `If-Match` or `If-None-Match`. */
         ETag: string;
-        /** @description The path of the thing that the request created. */
+        /** @description The path of the resource that the request created. */
         Location: string;
-        /** @description The path of the thing that the request created, if the request was carried out although its answer cannot be sent. */
+        /** @description The path of the resource that the request created, if the request was carried out although its answer cannot be sent. */
         MadeLocation: string;
         /** @description The name under which a browser saves the answer. */
         "Content-Disposition": string;

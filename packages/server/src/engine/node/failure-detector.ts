@@ -7,7 +7,7 @@ export interface FailureDetectorOptions {
   readonly heartbeatMs: number;
 }
 
-/** A node that made no look or had no heartbeat of its own for longer than this may not judge the other nodes. */
+/** A node may not judge the other nodes when it has not looked at them, or had no heartbeat of its own, for longer than this. */
 export function longestGapMs({
   leaseMs,
   heartbeatMs,

@@ -172,13 +172,13 @@ const headers = {
     schema: { type: "string", example: '"Zk1uQ0x0d2J5aE5rV3Jz"' },
   },
   Location: {
-    description: "The path of the thing that the request created.",
+    description: "The path of the resource that the request created.",
     required: true,
     schema: { type: "string", format: "uri-reference" },
   },
   MadeLocation: {
     description:
-      "The path of the thing that the request created, if the request was carried out although its answer cannot be sent.",
+      "The path of the resource that the request created, if the request was carried out although its answer cannot be sent.",
     schema: { type: "string", format: "uri-reference" },
   },
   "Content-Disposition": {

@@ -254,7 +254,7 @@ onOneStore((home) => {
   });
 
   test("two simultaneous first sign-ins of one person create one account", async () => {
-    // It depends on chance how far one sign-in is when the other commits, so several couples try several cases.
+    // Chance decides how far one sign-in is when the other commits. So several pairs of sign-ins are tried.
     for (let couple = 0; couple < 5; couple += 1) {
       const { login } = await world.newPersonAt("acme");
       const both = await Promise.all([world.signIn("acme", login), world.signIn("acme", login)]);
