@@ -3,6 +3,7 @@ import type { JobLimits } from "../../core/job/draft.ts";
 import { holdsPayloads, payloadsToRead } from "../../core/job/events/event-payloads.ts";
 import type { Change, Fact } from "../../core/job/fact.ts";
 import { submitJob, transition } from "../../core/job/job.ts";
+import type { Job } from "../../core/job/job-state.ts";
 import { branchesLookedInto } from "../../core/job/looks-into-values.ts";
 import { resultsToRead } from "../../core/job/result-rows.ts";
 import { unreadState } from "../../core/job/values/stored-state.ts";
@@ -350,14 +351,19 @@ function applied(jobs: LoadedJobs, opened: OpenJob, change: Change, command: Com
     opened.payloads.set(event.eventNumber, { value: event.payload });
   }
   opened.effects.push(...change.effects);
-  // A resume later in the same batch withdraws the notice that the job has ended.
-  if (change.entries.length > 0) opened.notice = change.notice;
+  // A new call of the parent, later in the same batch, withdraws the notice to the call before it. No other change does, not even a resume.
+  if (change.notice !== undefined || isAwaited(change.job)) opened.notice = change.notice;
   if (command.type === "fact" && "by" in command.fact && command.fact.by === "job") opened.told.add(command.fact.epoch);
   if (command.audit !== undefined && change.entries.length > 0) {
     const { organizationId, audit } = command;
     jobs.audited.push({ organizationId, entryId: newId(context.now), recordedAt: context.now, ...audit });
   }
   return { type: "done", answer: command.answer(opened.job, change.verdict), job: opened.job, entries: change.entries };
+}
+
+/** Whether a call of the parent waits for the job, so that the job owes it a notice when it ends. */
+function isAwaited({ state }: Job): boolean {
+  return "progress" in state && state.progress.awaitedBy !== undefined;
 }
 
 /** Writes the changes of a batch. No statement needs the answer of another, so all of them are sent to the store together. */
