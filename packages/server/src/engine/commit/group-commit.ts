@@ -20,7 +20,7 @@ import type { RecentValues } from "../values/recent-values.ts";
 import { type AppliedBatch, applyBatch, type BatchContext, type ChangedJob } from "./batch.ts";
 import type { Command, Outcome } from "./command.ts";
 import { heldAgain, heldByOthers } from "./held.ts";
-import { type Queued, takeNextBatch } from "./next-batch.ts";
+import { jobCountsOf, type Queued, takeNextBatch } from "./next-batch.ts";
 import { Resting } from "./resting.ts";
 import { Turns } from "./turns.ts";
 
@@ -239,9 +239,18 @@ class Group {
       const size = error instanceof StatementGivenUpError ? partOfSlow(batch.length) : Math.ceil(batch.length / 2);
       for (let start = 0; start < batch.length; start += size) {
         // Meanwhile, callers whose deadline is over have been answered.
-        await this.#commitWhole(this.#dismissLate(batch.slice(start, start + size), asError(error)));
+        const part = this.#dismissLate(batch.slice(start, start + size), asError(error));
+        await this.#commitWhole(this.#deferAfterDeferred(part));
       }
     }
+  }
+
+  /** Defers the commands of organizations that have deferred commands already, so that they keep their order. Returns the other commands. */
+  #deferAfterDeferred(part: readonly Waiting[]): readonly Waiting[] {
+    const organizationIds = new Set(this.#deferred.map(({ command }) => command.organizationId));
+    const isLater = ({ command }: Waiting) => organizationIds.has(command.organizationId);
+    for (const waiting of part) if (isLater(waiting)) this.#deferred.push(waiting);
+    return part.filter((waiting) => !isLater(waiting));
   }
 
   /** Tries a command again after a pause. Another node locks a row for a few milliseconds, but a forgotten database session may lock it for hours. */
@@ -326,7 +335,7 @@ class Group {
       maxBytes: maxBatchBytes,
       maxDescendantsPerJob: this.#options.maxDescendantsPerJob,
       recentValues: this.#options.recentValues,
-      turn: this.#turns.begin(countsOf(batch)),
+      turn: this.#turns.begin(jobCountsOf(batch)),
       hasRoomForCall,
       storeFullError: this.#options.storeFullError,
       beginsAtOnce: beginsAtOnce(),
@@ -407,14 +416,6 @@ class FateUnknownError extends Error {
     super("It is not known whether the commit landed.", { cause });
     this.attempt = attempt;
   }
-}
-
-/** Counts the jobs of each organization. */
-function countsOf(batch: readonly Waiting[]): ReadonlyMap<string, number> {
-  const jobs = new Map(batch.map(({ command: { organizationId, jobId } }) => [jobId, organizationId]));
-  const counts = new Map<string, number>();
-  for (const organizationId of jobs.values()) counts.set(organizationId, (counts.get(organizationId) ?? 0) + 1);
-  return counts;
 }
 
 /**

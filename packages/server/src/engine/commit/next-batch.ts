@@ -45,7 +45,8 @@ export function takeNextBatch<One extends Queued>(queue: readonly One[], options
   const jobIds = new Set<string>();
   const takenJobs = new Map<string, number>();
   let bytes = 0;
-  for (const [index, one] of queue.entries()) {
+  let isFull = false;
+  for (const one of queue) {
     const { command } = one;
     const { organizationId, idempotency } = command;
     const known = resting.get(organizationId);
@@ -58,9 +59,11 @@ export function takeNextBatch<One extends Queued>(queue: readonly One[], options
       resting.set(organizationId, { commands: [one], restMs });
       continue;
     }
-    if (batch.length >= maxBatchSize || (batch.length > 0 && bytes + command.bytes > maxBatchBytes)) {
-      left.push(...queue.slice(index));
-      break;
+    // The loop goes on when the batch is full: if one command of an organization rests, all of them must, or their order would change.
+    isFull ||= batch.length >= maxBatchSize || (batch.length > 0 && bytes + command.bytes > maxBatchBytes);
+    if (isFull) {
+      left.push(one);
+      continue;
     }
     const key = idempotency === undefined ? undefined : `${organizationId} ${idempotency.key}`;
     const isOnTrial = one.held?.isWaitedFor === true || parking.isOnTrial(command.jobId);
@@ -77,12 +80,17 @@ export function takeNextBatch<One extends Queued>(queue: readonly One[], options
     jobIds.add(command.jobId);
     batch.push(one);
     bytes += command.bytes;
-    if (isOnTrial) {
-      left.push(...queue.slice(index + 1));
-      break;
-    }
+    if (isOnTrial) isFull = true;
   }
   return { batch, left, resting, isCostly: takesCostly === true };
+}
+
+/** Counts the jobs of each organization in a batch. */
+export function jobCountsOf(batch: readonly Queued[]): ReadonlyMap<string, number> {
+  const jobs = new Map(batch.map(({ command: { organizationId, jobId } }) => [jobId, organizationId]));
+  const counts = new Map<string, number>();
+  for (const organizationId of jobs.values()) counts.set(organizationId, (counts.get(organizationId) ?? 0) + 1);
+  return counts;
 }
 
 /** Whether the queue has commands of costly organizations and of others, and both may be decided now. */

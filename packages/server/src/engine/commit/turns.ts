@@ -120,8 +120,9 @@ export class Turns {
 
   /** How long an organization rests after a command that took `usedMs`. */
   #restAfter(organizationId: string, usedMs: number): number {
-    const factor = this.#isAlone(organizationId) ? restFactor : Math.max(restFactor, usedMs * restFactorPerMs);
-    return usedMs * factor;
+    const proportionalMs = usedMs * restFactor;
+    if (this.#isAlone(organizationId)) return proportionalMs;
+    return Math.max(proportionalMs, Math.min(usedMs ** 2 * restFactorPerMs, maxGrownRestMs));
   }
 
   /** Whether no other organization had commands in the last second. */
@@ -183,6 +184,8 @@ const maxRoom = 500;
 const costlyMs = 5;
 const restFactor = 5;
 const restFactorPerMs = 1 / 2;
+/** Callers whose commands rest get their answers before the deadline of a commit, which is 4 s by default. */
+const maxGrownRestMs = 2_000;
 /**
  * An estimate of the time to read or write a byte. On the embedded store 130 KB (the state of a fork with 1,000 open branches) take about 5 ms: two
  * thirds in the store, and the rest to parse them and to make them text.

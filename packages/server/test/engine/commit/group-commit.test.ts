@@ -16,7 +16,7 @@ import { Plans } from "../../../src/engine/plans/plans.ts";
 import { JobReader } from "../../../src/engine/reading/job-reader.ts";
 import { RecentJobs } from "../../../src/engine/reading/recent-jobs.ts";
 import { type Database, StoreUnavailableError } from "../../../src/store/home/database.ts";
-import { forEach, textOf, transform, wait } from "../../core/job/jobs.ts";
+import { childJob, forEach, textOf, transform, wait } from "../../core/job/jobs.ts";
 import { cancelled, eventReceived, happening, keyed, submission } from "../commands.ts";
 import { commitSettings } from "./commit-settings.ts";
 
@@ -281,6 +281,8 @@ onEveryStore((home) => {
     let hasRested = false;
     // On a busy machine the rest may be over before the events have arrived.
     while (!hasRested) {
+      // Beside another organization, the rest is longer than the commit.
+      await commit.commit(submission(engine, straight));
       const input = { value: Array.from({ length: 100_000 }, (_, index) => index) };
       await commit.commit(submission(engine, costly, { input }));
       answered.length = 0;
@@ -296,6 +298,26 @@ onEveryStore((home) => {
       await Promise.all(answers);
       expect(answered).toEqual(sent);
     }
+  });
+
+  test("a parent learns that its child was cancelled, even if the child is resumed in the same batch", async () => {
+    const { organizationId, api } = await service.newOrganization();
+    await deploy(api, waitingDefinition, "child");
+    const parent = await deploy(api, textOf([childJob("run", "child", null)]));
+    const { body } = await api.call<{ jobId: string }>("SubmitJob", { body: { workflowId: parent.workflowId } });
+    const query = { parentJobId: body.jobId };
+    const children = async () => (await api.call<{ jobs: { jobId: string }[] }>("ListJobs", { query })).body.jobs;
+    await expect.poll(children).toHaveLength(1);
+    const [child] = await children();
+    const key = { organizationId, jobId: child?.jobId ?? "" };
+
+    const { commit, commits } = groupCommit();
+    const facts = [cancelled, { type: "job.resumed", by: { type: "service", id: "test" } } as const];
+    await Promise.all(facts.map((fact) => commit.commit(happening(key, fact))));
+
+    expect(commits).toHaveLength(1);
+    const params = { jobId: body.jobId };
+    await expect.poll(async () => (await api.call("GetJob", { params })).body.status).toBe("FAILED");
   });
 
   test("two simultaneous commands with the same idempotency key create one job and get the same answer", async () => {

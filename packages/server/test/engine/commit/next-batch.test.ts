@@ -72,6 +72,14 @@ test("the commands of a resting organization leave the queue for that time", () 
   expect(resting).toEqual(new Map([["costly", { commands: [queue[0], queue[2]], restMs: rest }]]));
 });
 
+test("all commands of a resting organization leave the queue, even those behind a full batch", () => {
+  const { turns } = turnsWithCostly();
+  const queue = queued("costly 1", "cheap", "other", "costly 2", "third");
+  const { batch, left, resting } = takeNextBatch(queue, options(turns, { maxBatchSize: 1 }));
+  expect([namesOf(batch), namesOf(left)]).toEqual([["cheap"], ["other", "third"]]);
+  expect(resting.get("costly")?.commands).toEqual([queue[0], queue[3]]);
+});
+
 test("a batch ends at its bounds, but takes at least one command", () => {
   const { turns } = turnsWithCostly();
   const queue = queued("cheap", "other", "third");

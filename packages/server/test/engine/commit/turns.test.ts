@@ -197,5 +197,6 @@ test("after a long command an organization rests for longer than in proportion w
   };
   expect([restAfter(both, 5), restAfter(both, 6), restAfter(both, 10)]).toEqual([0, 30, 50]);
   expect([restAfter(both, 30), restAfter(both, 60)]).toEqual([450, 1_800]);
+  expect([restAfter(both, 90), restAfter(both, 500)]).toEqual([2_000, 2_500]);
   expect([restAfter(alone, 6), restAfter(alone, 60)]).toEqual([30, 300]);
 });
