@@ -83,7 +83,7 @@ export class JobTelling<Found extends { readonly organizationId: string }> {
 }
 
 /** Returns when the work has ended, or at `endMs` (a reading of `performance.now()`). */
-async function untilOver(work: Promise<unknown>, endMs: number): Promise<void> {
+export async function untilOver(work: Promise<unknown>, endMs: number): Promise<void> {
   if (endMs === Number.POSITIVE_INFINITY) return void (await work);
   const end = new AbortController();
   const leftMs = Math.max(0, endMs - performance.now());

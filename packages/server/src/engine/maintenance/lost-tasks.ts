@@ -2,12 +2,14 @@ import { callNameOf } from "../../core/job/call.ts";
 import type { UntimedFact } from "../../core/job/fact.ts";
 import { type Database, shortLockTimeoutMs } from "../../store/home/database.ts";
 import { everyPairJoined, partsOf } from "../../store/home/key-parts.ts";
+import type { CallKey } from "../../store/jobs/job-calls.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
 import { type FoundTask, findLostTasks, findTimedOutTasks, takeLostTasks } from "../../store/jobs/tasks.ts";
 import { inHalves } from "../in-halves.ts";
 import type { Plans } from "../plans/plans.ts";
 import type { Duty } from "./duty.ts";
 import { JobTelling } from "./job-telling.ts";
+import { Reports } from "./reports.ts";
 
 export interface LostTasksOptions {
   readonly database: Database;
@@ -27,6 +29,8 @@ export interface LostTasksOptions {
  * once.
  */
 const maxTasksAtOnce = 100;
+/** The longest time for which one round tells jobs that the time of their tasks is up. */
+const maxRoundMs = 1_000;
 
 /**
  * Ends the leases of workers that sent no heartbeat in time, so that other workers get their tasks. Also ends attempts whose whole time is up. When
@@ -34,17 +38,21 @@ const maxTasksAtOnce = 100;
  */
 export function lostTasksDuty(options: LostTasksOptions): Duty {
   const { database, everyMs, plans, report, random } = options;
+  const reports = new Reports<CallKey>();
   const telling = new JobTelling<FoundTask>();
+  // Until what was found about an organization's tasks is committed, the searches leave the organization out.
+  const leftOut = () => ({ ...plans.parking.leftOut(), organizationIds: [...reports.busy(), ...telling.busy()] });
   return {
     name: "lost-tasks",
     everyMs,
     async runOnce() {
-      const leftOut = plans.parking.leftOut();
-      const lost = await readableOf(plans, database, await findLostTasks(database, leftOut, maxTasksAtOnce));
-      const taken = await takeOver(options, lost);
-      const timedOut = await readableOf(plans, database, await findTimedOutTasks(database, leftOut, maxTasksAtOnce));
-      const ended = await telling.tell(timedOut, (task) =>
-        report(task, { type: "step.failed", ...callNameOf(task), failure: timeout(task), random: random() }),
+      const lost = await readableOf(plans, database, await findLostTasks(database, leftOut(), maxTasksAtOnce));
+      const taken = await takeOver(options, reports, lost);
+      const timedOut = await readableOf(plans, database, await findTimedOutTasks(database, leftOut(), maxTasksAtOnce));
+      const ended = await telling.tell(
+        timedOut,
+        (task) => report(task, { type: "step.failed", ...callNameOf(task), failure: timeout(task), random: random() }),
+        performance.now() + maxRoundMs,
       );
       const isMore = taken === maxTasksAtOnce || (timedOut.length === maxTasksAtOnce && ended.isAnyChanged);
       return isMore ? { againInMs: 0 } : undefined;
@@ -60,7 +68,11 @@ async function readableOf(plans: Plans, database: Database, tasks: readonly Foun
 }
 
 /** Takes tasks over, and returns how many were taken. */
-async function takeOver(options: LostTasksOptions, tasks: readonly FoundTask[]): Promise<number> {
+async function takeOver(
+  options: LostTasksOptions,
+  reports: Reports<CallKey>,
+  tasks: readonly FoundTask[],
+): Promise<number> {
   const { database, nodeId, plans, report, onLost } = options;
   let count = 0;
   const own = (part: readonly FoundTask[]) =>
@@ -70,12 +82,14 @@ async function takeOver(options: LostTasksOptions, tasks: readonly FoundTask[]):
   for (const group of Map.groupBy(tasks, ({ organizationId }) => database.groupOf(organizationId)).values()) {
     // A commit reads and writes the whole state of each job. So the tasks of one job are ended in one commit if possible.
     const byJob = [...Map.groupBy(group, ({ jobId }) => jobId).values()].flat();
-    for (const part of partsOf(byJob, everyPairJoined)) {
+    for (const candidates of partsOf(byJob, everyPairJoined)) {
+      const part = candidates.filter((task) => !reports.isBusy(task));
+      if (part.length === 0) continue;
       const taken = await inHalves(part, own, (task, error) => plans.parking.parkJob(task, error));
       count += taken.length;
       onLost(taken.length);
-      await Promise.all(
-        taken.map((task) => report(task, { type: "step.interrupted", ...callNameOf(task), isNodeDead: true })),
+      await reports.send(taken, (task) =>
+        report(task, { type: "step.interrupted", ...callNameOf(task), isNodeDead: true }),
       );
     }
   }

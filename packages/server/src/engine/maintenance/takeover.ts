@@ -16,6 +16,7 @@ import { inHalves } from "../in-halves.ts";
 import type { Neighbourhood } from "../node/node.ts";
 import type { Plans } from "../plans/plans.ts";
 import type { Duty } from "./duty.ts";
+import { Reports } from "./reports.ts";
 
 export interface TakeoverOptions {
   readonly database: Database;
@@ -33,10 +34,13 @@ export interface TakeoverOptions {
 
 const maxCallsAtOnce = 500;
 
-/** Takes over the calls of nodes that are dead or have left, and makes them again. */
+/**
+ * Takes over the calls of nodes that are dead or have left, and makes them again. The calls of an organization whose reports are not committed yet
+ * stay with their node until then.
+ */
 export function takeoverDuty(options: TakeoverOptions): Duty {
   const { database, everyMs, lookAround, plans, roomCount } = options;
-  const untold = new UntoldDeaths();
+  const memory: Memory = { untold: new UntoldDeaths(), reports: new Reports() };
   let after: FoundCall | undefined;
   return {
     name: "takeover",
@@ -44,20 +48,25 @@ export function takeoverDuty(options: TakeoverOptions): Duty {
     async runOnce() {
       const { livingNodeIds, deadNodes } = await lookAround();
       const limit = Math.min(maxCallsAtOnce, roomCount());
-      const leftOut = plans.parking.leftOut();
+      const leftOut = { ...plans.parking.leftOut(), organizationIds: memory.reports.busy() };
       const orphans = limit === 0 ? [] : await findOrphanedCalls(database, livingNodeIds, leftOut, limit);
       // When this node cannot continue a job, it leaves the job's call to a node that can.
       const readable = await plans.findReadable(database, orphans);
       const ours = orphans.filter(({ versionId }) => readable.has(versionId));
       for (const [deadNodeId, calls] of Map.groupBy(ours, (orphan) => orphan.nodeId)) {
-        await takeOver(options, untold, deadNodeId, calls);
+        await takeOver(options, memory, deadNodeId, calls);
       }
       if (orphans.length === limit && ours.length > 0) return { againInMs: 0 };
-      after = await takeBackForgotten(options, untold, after);
+      after = await takeBackForgotten(options, memory, after);
       for (const node of deadNodes) await removeDeadNode(database, node);
       return undefined;
     },
   };
+}
+
+interface Memory {
+  readonly untold: UntoldDeaths;
+  readonly reports: Reports<TakenCall>;
 }
 
 /**
@@ -67,15 +76,16 @@ export function takeoverDuty(options: TakeoverOptions): Duty {
  */
 async function takeBackForgotten(
   options: TakeoverOptions,
-  untold: UntoldDeaths,
+  memory: Memory,
   after: FoundCall | undefined,
 ): Promise<FoundCall | undefined> {
   const { database, nodeId, leaseMs, plans } = options;
   const search = { nodeId, ageMs: leaseMs, after };
-  const held = await findCallsOfNode(database, search, plans.parking.leftOut(), maxCallsAtOnce);
+  const leftOut = { ...plans.parking.leftOut(), organizationIds: memory.reports.busy() };
+  const held = await findCallsOfNode(database, search, leftOut, maxCallsAtOnce);
   await takeOver(
     options,
-    untold,
+    memory,
     nodeId,
     held.filter((call) => !options.owes(call)),
   );
@@ -85,7 +95,7 @@ async function takeBackForgotten(
 /** Takes calls over together. A call whose row the database cannot write is parked with its job, and does not stop the others from being taken. */
 async function takeOver(
   options: TakeoverOptions,
-  untold: UntoldDeaths,
+  { untold, reports }: Memory,
   holderId: string,
   calls: readonly FoundCall[],
 ): Promise<void> {
@@ -97,16 +107,16 @@ async function takeOver(
   const groups = Map.groupBy(calls, (call) => database.groupOf(call.organizationId));
   for (const group of groups.values()) {
     // Each part is one statement. With several statements, it would be unknown after a failure which of them landed.
-    for (const part of partsOf(group, everyPairJoined)) {
+    for (const candidates of partsOf(group, everyPairJoined)) {
+      const part = candidates.filter((call) => !reports.isBusy(call));
+      if (part.length === 0) continue;
       const isNodeDead = holderId !== nodeId;
       if (isNodeDead) untold.add(part);
       const taken = await inHalves(part, own, (call, error) => plans.parking.parkJob(call, error));
       if (isNodeDead) untold.keep(part, taken);
-      await Promise.all(
-        taken.map(async (call) => {
-          if (await report(call, factOf(call, untold.has(call)))) untold.delete(call);
-        }),
-      );
+      await reports.send(taken, async (call) => {
+        if (await report(call, factOf(call, untold.has(call)))) untold.delete(call);
+      });
     }
   }
 }

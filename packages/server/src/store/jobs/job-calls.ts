@@ -6,7 +6,7 @@ import { type Queryable, statement, type Transaction } from "../home/database.ts
 import { askInParts, askTogether, everyPair, everyPairJoined, organizationsOf } from "../home/key-parts.ts";
 import { requireAllWritten } from "../home/written.ts";
 import type { VersionKey } from "../workflows/versions.ts";
-import { type JobKey, keyArrays, type LeftOutJobs } from "./jobs.ts";
+import { type JobKey, keyArrays, type LeftOutCalls, leftOutValues } from "./jobs.ts";
 
 /** Names one call of one job. */
 export interface CallKey extends JobKey, CallName {}
@@ -263,10 +263,10 @@ const foundCallColumns = `${callColumns}, version_id AS "versionId", node_id AS 
 export async function findOrphanedCalls(
   db: Queryable,
   livingNodeIds: readonly string[],
-  leftOut: LeftOutJobs,
+  leftOut: LeftOutCalls,
   limit: number,
 ): Promise<FoundCall[]> {
-  return await db.query(findOrphanedCallRows, [livingNodeIds, leftOut.versionIds, leftOut.jobIds, limit]);
+  return await db.query(findOrphanedCallRows, [livingNodeIds, ...leftOutValues(leftOut), limit]);
 }
 
 const findOrphanedCallRows = statement<FoundCall>(
@@ -275,7 +275,8 @@ const findOrphanedCallRows = statement<FoundCall>(
   `SELECT ${foundCallColumns}
    FROM job_call
    WHERE node_id IS NOT NULL AND node_id <> ALL($1::uuid[]) AND version_id <> ALL($2::uuid[]) AND job_id <> ALL($3::uuid[])
-   LIMIT $4`,
+     AND organization_id <> ALL($4::uuid[])
+   LIMIT $5`,
   "once",
   { restMs: 5_000 },
 );
@@ -296,11 +297,11 @@ export async function findCallsOfNode(
     readonly ageMs: number;
     readonly after: Pick<CallKey, "jobId" | "branch"> | undefined;
   },
-  leftOut: LeftOutJobs,
+  leftOut: LeftOutCalls,
   limit: number,
 ): Promise<FoundCall[]> {
   const [jobId, branch] = [after?.jobId ?? null, after?.branch ?? ""];
-  return await db.query(findCallRowsOfNode, [nodeId, ageMs, jobId, branch, leftOut.versionIds, leftOut.jobIds, limit]);
+  return await db.query(findCallRowsOfNode, [nodeId, ageMs, jobId, branch, ...leftOutValues(leftOut), limit]);
 }
 
 const findCallRowsOfNode = statement<FoundCall>(
@@ -310,8 +311,9 @@ const findCallRowsOfNode = statement<FoundCall>(
    FROM job_call
    WHERE node_id = $1 AND ready_at < now() - $2::integer * interval '1 millisecond'
      AND ($3::uuid IS NULL OR (job_id, branch) > ($3::uuid, $4::text)) AND version_id <> ALL($5::uuid[]) AND job_id <> ALL($6::uuid[])
+     AND organization_id <> ALL($7::uuid[])
    ORDER BY job_id, branch
-   LIMIT $7`,
+   LIMIT $8`,
   "once",
   { order: ["jobId"], restMs: 5_000 },
 );

@@ -40,6 +40,15 @@ export interface LeftOutJobs {
   readonly jobIds: readonly string[];
 }
 
+/** The jobs, and the organizations with all of their jobs, whose calls a search does not return. */
+export interface LeftOutCalls extends LeftOutJobs {
+  readonly organizationIds: readonly string[];
+}
+
+export function leftOutValues({ versionIds, jobIds, organizationIds }: LeftOutCalls): readonly unknown[] {
+  return [versionIds, jobIds, organizationIds];
+}
+
 /** A job as its row has it, without the values that are stored separately. */
 export type LockedJob = Omit<Job, "state" | "input"> & {
   readonly state: StoredState;

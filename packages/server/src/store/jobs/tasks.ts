@@ -4,7 +4,7 @@ import { type Queryable, statement } from "../home/database.ts";
 import { askInParts, eachAlone, everyPairJoined, type Grouped, organizationsOf } from "../home/key-parts.ts";
 import type { VersionKey } from "../workflows/versions.ts";
 import { type CallKey, callArrays, callColumns, isWaiting, isWantedCall, wantedCalls } from "./job-calls.ts";
-import type { LeftOutJobs } from "./jobs.ts";
+import { type LeftOutCalls, leftOutValues } from "./jobs.ts";
 
 /** A queue of tasks of one organization. */
 export interface QueueKey {
@@ -212,8 +212,8 @@ export interface FoundTask extends CallKey, VersionKey {
 const foundTaskColumns = `${callColumns}, version_id AS "versionId", queue IS NOT NULL AS "isTask"`;
 
 /** Finds tasks whose workers' leases have run out, beginning with the lease that ran out first. */
-export async function findLostTasks(db: Queryable, leftOut: LeftOutJobs, limit: number): Promise<FoundTask[]> {
-  return await db.query(findLostTaskRows, [leftOut.versionIds, leftOut.jobIds, limit]);
+export async function findLostTasks(db: Queryable, leftOut: LeftOutCalls, limit: number): Promise<FoundTask[]> {
+  return await db.query(findLostTaskRows, [...leftOutValues(leftOut), limit]);
 }
 
 const findLostTaskRows = statement<FoundTask>(
@@ -222,8 +222,9 @@ const findLostTaskRows = statement<FoundTask>(
   `SELECT ${foundTaskColumns}
    FROM job_call
    WHERE lease_until < now() AND node_id IS NULL AND version_id <> ALL($1::uuid[]) AND job_id <> ALL($2::uuid[])
+     AND organization_id <> ALL($3::uuid[])
    ORDER BY lease_until
-   LIMIT $3`,
+   LIMIT $4`,
   "once",
   { restMs: 5_000 },
 );
@@ -249,8 +250,8 @@ const takeLostTaskRows = statement<CallKey>(
 );
 
 /** Finds tasks whose whole time is up, beginning with the task whose time was up first. */
-export async function findTimedOutTasks(db: Queryable, leftOut: LeftOutJobs, limit: number): Promise<FoundTask[]> {
-  return await db.query(findTimedOutTaskRows, [leftOut.versionIds, leftOut.jobIds, limit]);
+export async function findTimedOutTasks(db: Queryable, leftOut: LeftOutCalls, limit: number): Promise<FoundTask[]> {
+  return await db.query(findTimedOutTaskRows, [...leftOutValues(leftOut), limit]);
 }
 
 const findTimedOutTaskRows = statement<FoundTask>(
@@ -259,8 +260,9 @@ const findTimedOutTaskRows = statement<FoundTask>(
   `SELECT ${foundTaskColumns}
    FROM job_call
    WHERE timeout_at <= now() AND version_id <> ALL($1::uuid[]) AND job_id <> ALL($2::uuid[])
+     AND organization_id <> ALL($3::uuid[])
    ORDER BY timeout_at
-   LIMIT $3`,
+   LIMIT $4`,
   "once",
   { restMs: 5_000 },
 );

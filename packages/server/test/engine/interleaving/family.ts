@@ -428,7 +428,7 @@ export class Family {
   async #succeed(): Promise<void> {
     const [dead, next] = [this.#node, this.#member(randomUUID())];
     this.#node = next;
-    const leftOut = { versionIds: [], jobIds: [] };
+    const leftOut = { versionIds: [], jobIds: [], organizationIds: [] };
     const orphans = (await findOrphanedCalls(this.#database, [next.nodeId], leftOut, 10_000)).filter(
       ({ organizationId }) => organizationId === this.#organizationId,
     );

@@ -33,10 +33,16 @@ const ageHeartbeats = statement<never>(
   "UPDATE node SET heartbeat_at = heartbeat_at - interval '1 hour'",
 );
 
+interface Workflow {
+  readonly organizationId: string;
+  readonly workflowId: string;
+}
+
 onEveryStore((home) => {
   let store: PreparedStore;
   let database: Database;
-  let workflow: { readonly organizationId: string; readonly workflowId: string };
+  let workflow: Workflow;
+  let otherWorkflow: Workflow;
   /** The machine's two clocks, the same for every node. */
   let monotonicMs = 5_000;
   let machineMs = 1_000_000;
@@ -47,8 +53,12 @@ onEveryStore((home) => {
     store = await home.prepare();
     const seeding = new TestService({ name: home.name, prepare: async () => ({ ...store, remove: async () => {} }) });
     await seeding.start();
-    const { organizationId, api } = await seeding.newOrganization();
-    workflow = { organizationId, workflowId: (await deploy(api, callingDefinition("held"))).workflowId };
+    const newWorkflow = async () => {
+      const { organizationId, api } = await seeding.newOrganization();
+      return { organizationId, workflowId: (await deploy(api, callingDefinition("held"))).workflowId };
+    };
+    workflow = await newWorkflow();
+    otherWorkflow = await newWorkflow();
     await seeding.stop();
     const opened = await openStore(readConfig(store.environment));
     const reached = async <Result>(work: () => Promise<Result>): Promise<Result> => {
@@ -93,6 +103,8 @@ onEveryStore((home) => {
     #hasFreeSlots = true;
     readonly #plans = new Plans(executorCatalog(readConfig({})), readConfig({}));
     readonly #commit = this.#groupCommit();
+    /** What the reports of the takeover wait for, as they wait for the commits of an organization that rests. */
+    reportAfter = async (_key: JobKey): Promise<void> => undefined;
     readonly takeover = takeoverDuty({
       database,
       nodeId: this.nodeId,
@@ -101,6 +113,7 @@ onEveryStore((home) => {
       lookAround: () => this.node.lookAround(),
       plans: this.#plans,
       report: async (key, fact) => {
+        await this.reportAfter(key);
         const done = await this.#commit.commit(happening(key, fact), "engine").catch(() => undefined);
         return done !== undefined;
       },
@@ -140,9 +153,9 @@ onEveryStore((home) => {
     }
 
     /** Makes a job whose call this node owes, either begun or waiting for its turn. */
-    async job(call: "begun" | "waiting"): Promise<JobKey> {
+    async job(call: "begun" | "waiting", of: Workflow = workflow): Promise<JobKey> {
       this.#hasFreeSlots = call === "begun";
-      const command = submission({ newId: () => newId(this.#clock.now()) }, workflow);
+      const command = submission({ newId: () => newId(this.#clock.now()) }, of);
       await this.#commit.commit(command);
       return { organizationId: command.organizationId, jobId: command.jobId };
     }
@@ -228,6 +241,26 @@ onEveryStore((home) => {
     await observer.takeover.runOnce();
 
     expect(await holderOf(key)).toBe(observer.nodeId);
+  });
+
+  test("jobs that take long to be told do not delay the takeover of another organization's calls", async () => {
+    const [leaving, observer] = (await nodes(2)) as [TestNode, TestNode];
+    const slow = await leaving.job("begun");
+    const other = await leaving.job("begun", otherWorkflow);
+    const mayEnd = Promise.withResolvers<void>();
+    observer.reportAfter = ({ jobId }) => (jobId === slow.jobId ? mayEnd.promise : Promise.resolve());
+    await leaving.node.leave();
+
+    await observer.takeover.runOnce();
+    const later = await leaving.job("begun", otherWorkflow);
+    await observer.takeover.runOnce();
+
+    for (const key of [other, later]) {
+      expect(await read(key)).toMatchObject({ state: { step: { phase: "calling", attempt: 2 } } });
+    }
+    expect(await read(slow)).toMatchObject({ state: { step: { attempt: 1 } } });
+    mayEnd.resolve();
+    await expect.poll(() => read(slow)).toMatchObject({ state: { step: { phase: "calling", attempt: 2 } } });
   });
 
   test("a job whose version a node cannot compile is left for a node that can compile it", async () => {

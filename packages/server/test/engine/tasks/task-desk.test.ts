@@ -186,6 +186,25 @@ onEveryStore((home) => {
     expect(most).toBeLessThan(40);
   });
 
+  test("jobs that take long to be told do not delay the lost tasks of another organization", async () => {
+    const version = textOf([task("work", null)]);
+    const [slow, other] = [await nodes.register(version), await nodes.register(version)];
+    await nodes.submit(nodes.node(), slow, {});
+    await nodes.database.query(endTimes, [slow.organizationId]);
+    const mayEnd = Promise.withResolvers<boolean>();
+    const told: string[] = [];
+    const duty = lostTasks(async ({ organizationId }) => {
+      if (organizationId === slow.organizationId || organizationId === other.organizationId) told.push(organizationId);
+      return organizationId === slow.organizationId ? await mayEnd.promise : true;
+    });
+    await duty.runOnce();
+    await nodes.submit(nodes.node(), other, {});
+    await nodes.database.query(endTimes, [other.organizationId]);
+    await duty.runOnce();
+    expect(told).toEqual([slow.organizationId, other.organizationId]);
+    mayEnd.resolve(true);
+  });
+
   test("a takeover between nodes does not touch tasks that wait or that workers hold", async () => {
     const [waiting, held] = [await submitted(), await submitted()];
     await take(held);

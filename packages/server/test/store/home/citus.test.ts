@@ -226,7 +226,7 @@ test("a search that found nothing rests if it says so", async () => {
   const search = new ShardSearch({ shards, onWorker: () => {} }, () => passedMs);
   const lost = statements.get("find_lost_tasks");
   if (lost?.merged?.restMs === undefined) throw new Error("The statement does not say how long it rests.");
-  const ask = () => search.run(database, lost, [[], [], 10]);
+  const ask = () => search.run(database, lost, [[], [], [], 10]);
   const countCommands = async () => (await citus.client.query("SELECT 1 FROM worker_command")).rows.length;
   await ask();
   await ask();

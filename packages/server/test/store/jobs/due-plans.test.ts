@@ -62,7 +62,7 @@ const versions = Array.from({ length: 500 }, (_, index) => ({
 /** This is the number of jobs that a node may park. */
 const parkedIds = Array.from({ length: 1_000 }, (_, index) => uuid(index + 1));
 const leftOutVersions = { versionIds: parkedIds, fullOrganizationIds: parkedIds };
-const leftOut = { versionIds: parkedIds, jobIds: parkedIds };
+const leftOut = { versionIds: parkedIds, jobIds: parkedIds, organizationIds: parkedIds };
 const bounds = { share: 20, limit: 500 };
 
 test.each<[name: string, maxPages: number, ask: (db: Database) => Promise<unknown>]>([

@@ -16,7 +16,7 @@ import {
 } from "../../../src/store/jobs/job-calls.ts";
 
 const readyAt = Date.parse("2026-01-31T12:00:00Z");
-const nobody = { versionIds: [], jobIds: [] };
+const nobody = { versionIds: [], jobIds: [], organizationIds: [] };
 
 onEveryStore((home) => {
   const opened = useDatabase(home);

@@ -15,7 +15,7 @@ import {
   type WaitingLine,
 } from "../../../src/store/jobs/tasks.ts";
 
-const nobody = { versionIds: [], jobIds: [] };
+const nobody = { versionIds: [], jobIds: [], organizationIds: [] };
 
 onEveryStore((home) => {
   const opened = useDatabase(home);
