@@ -68,7 +68,8 @@ export function timersDuty(options: TimersOptions): Duty {
       const turn = isBacklog ? await takeTurn(database, round, after, maxRoundMs) : { due: [], last: undefined };
       after = turn.last;
       const chosen = choose([...turn.due, ...oldest], round, options.beginsAtOnce());
-      const timedOut = await findTimedOutJobs(database, now, round.leftOut, maxDueJobs);
+      const leftOut = { ...round.leftOut, organizationIds: [...busy] };
+      const timedOut = await findTimedOutJobs(database, now, leftOut, maxDueJobs);
       const free = [...timedOut, ...chosen].filter(({ organizationId }) => !busy.has(organizationId));
       const told = await telling.tell(free, wake, performance.now() + maxRoundMs);
       wasCutShort = told.isCutShort || busy.size > 0;

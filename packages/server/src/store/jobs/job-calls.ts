@@ -6,7 +6,7 @@ import { type Queryable, statement, type Transaction } from "../home/database.ts
 import { askInParts, askTogether, everyPair, everyPairJoined, organizationsOf } from "../home/key-parts.ts";
 import { requireAllWritten } from "../home/written.ts";
 import type { VersionKey } from "../workflows/versions.ts";
-import { type JobKey, keyArrays, type LeftOutCalls, leftOutValues } from "./jobs.ts";
+import { type JobKey, keyArrays, type LeftOut, leftOutValues } from "./jobs.ts";
 
 /** Names one call of one job. */
 export interface CallKey extends JobKey, CallName {}
@@ -263,7 +263,7 @@ const foundCallColumns = `${callColumns}, version_id AS "versionId", node_id AS 
 export async function findOrphanedCalls(
   db: Queryable,
   livingNodeIds: readonly string[],
-  leftOut: LeftOutCalls,
+  leftOut: LeftOut,
   limit: number,
 ): Promise<FoundCall[]> {
   return await db.query(findOrphanedCallRows, [livingNodeIds, ...leftOutValues(leftOut), limit]);
@@ -297,7 +297,7 @@ export async function findCallsOfNode(
     readonly ageMs: number;
     readonly after: Pick<CallKey, "jobId" | "branch"> | undefined;
   },
-  leftOut: LeftOutCalls,
+  leftOut: LeftOut,
   limit: number,
 ): Promise<FoundCall[]> {
   const [jobId, branch] = [after?.jobId ?? null, after?.branch ?? ""];

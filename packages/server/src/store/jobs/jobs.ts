@@ -40,12 +40,12 @@ export interface LeftOutJobs {
   readonly jobIds: readonly string[];
 }
 
-/** The jobs, and the organizations with all of their jobs, whose calls a search does not return. */
-export interface LeftOutCalls extends LeftOutJobs {
+/** The jobs, and the organizations with all of their jobs, that a search leaves out. */
+export interface LeftOut extends LeftOutJobs {
   readonly organizationIds: readonly string[];
 }
 
-export function leftOutValues({ versionIds, jobIds, organizationIds }: LeftOutCalls): readonly unknown[] {
+export function leftOutValues({ versionIds, jobIds, organizationIds }: LeftOut): readonly unknown[] {
   return [versionIds, jobIds, organizationIds];
 }
 

@@ -4,7 +4,7 @@ import { type Queryable, statement } from "../home/database.ts";
 import { askInParts, eachAlone, everyPairJoined, type Grouped, organizationsOf } from "../home/key-parts.ts";
 import type { VersionKey } from "../workflows/versions.ts";
 import { type CallKey, callArrays, callColumns, isWaiting, isWantedCall, wantedCalls } from "./job-calls.ts";
-import { type LeftOutCalls, leftOutValues } from "./jobs.ts";
+import { type LeftOut, leftOutValues } from "./jobs.ts";
 
 /** A queue of tasks of one organization. */
 export interface QueueKey {
@@ -212,7 +212,7 @@ export interface FoundTask extends CallKey, VersionKey {
 const foundTaskColumns = `${callColumns}, version_id AS "versionId", queue IS NOT NULL AS "isTask"`;
 
 /** Finds tasks whose workers' leases have run out, beginning with the lease that ran out first. */
-export async function findLostTasks(db: Queryable, leftOut: LeftOutCalls, limit: number): Promise<FoundTask[]> {
+export async function findLostTasks(db: Queryable, leftOut: LeftOut, limit: number): Promise<FoundTask[]> {
   return await db.query(findLostTaskRows, [...leftOutValues(leftOut), limit]);
 }
 
@@ -250,7 +250,7 @@ const takeLostTaskRows = statement<CallKey>(
 );
 
 /** Finds tasks whose whole time is up, beginning with the task whose time was up first. */
-export async function findTimedOutTasks(db: Queryable, leftOut: LeftOutCalls, limit: number): Promise<FoundTask[]> {
+export async function findTimedOutTasks(db: Queryable, leftOut: LeftOut, limit: number): Promise<FoundTask[]> {
   return await db.query(findTimedOutTaskRows, [...leftOutValues(leftOut), limit]);
 }
 

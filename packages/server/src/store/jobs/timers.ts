@@ -1,7 +1,7 @@
 import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement } from "../home/database.ts";
 import type { DueVersion } from "./due-versions.ts";
-import type { JobKey, LeftOutJobs } from "./jobs.ts";
+import { type JobKey, type LeftOut, leftOutValues } from "./jobs.ts";
 
 /** A job whose timer is due. It is only a candidate: the state machine decides, under the lock of the row. */
 export interface DueJob extends JobKey {
@@ -34,10 +34,10 @@ const findDueJobRows = statement<DueJob>(
 export async function findTimedOutJobs(
   db: Queryable,
   now: Timestamp,
-  { versionIds, jobIds }: LeftOutJobs,
+  leftOut: LeftOut,
   limit: number,
 ): Promise<JobKey[]> {
-  return await db.query(findTimedOutJobRows, [new Date(now).toISOString(), versionIds, jobIds, limit]);
+  return await db.query(findTimedOutJobRows, [new Date(now).toISOString(), ...leftOutValues(leftOut), limit]);
 }
 
 const findTimedOutJobRows = statement<JobKey>(
@@ -46,8 +46,9 @@ const findTimedOutJobRows = statement<JobKey>(
   `SELECT organization_id AS "organizationId", job_id AS "jobId"
    FROM job
    WHERE timeout_at <= $1 AND finished_at IS NULL AND version_id <> ALL($2::uuid[]) AND job_id <> ALL($3::uuid[])
+     AND organization_id <> ALL($4::uuid[])
    ORDER BY timeout_at
-   LIMIT $4`,
+   LIMIT $5`,
   "once",
   { restMs: 5_000 },
 );

@@ -369,7 +369,7 @@ export class Family {
     const until = this.#now + 60_000;
     const found = await Promise.all([
       findDueJobs(this.#database, until, 10_000),
-      findTimedOutJobs(this.#database, until, { versionIds: [], jobIds: [] }, 10_000),
+      findTimedOutJobs(this.#database, until, { versionIds: [], jobIds: [], organizationIds: [] }, 10_000),
     ]);
     const due = found.flat().find(({ organizationId }) => organizationId === this.#organizationId);
     if (due === undefined && (await this.#timedOutCount(until)) === 0) return false;

@@ -9,7 +9,7 @@ import { insertJobRow, type JobRow, jobRows } from "./job-rows.ts";
 const now = Date.parse("2001-01-31T12:00:00Z");
 const earlier = "2001-01-31T11:00:00Z";
 const later = "2001-01-31T13:00:00Z";
-const none = { versionIds: [], jobIds: [] };
+const none = { versionIds: [], jobIds: [], organizationIds: [] };
 
 onEveryStore((home) => {
   test("jobs at their timeout are found, the most overdue first, but not those that have ended, that have time left, or that are left out", async () => {
@@ -27,15 +27,17 @@ onEveryStore((home) => {
     const first = await insert({ ...retrying, timeout_at: earlier });
     const parkedJob = await insert({ ...waiting, timeout_at: earlier });
     const parkedVersion = await insert({ ...calling, timeout_at: earlier });
+    const busyId = randomUUID();
+    await insert({ ...calling, timeout_at: earlier, organization_id: busyId });
     // A node of an earlier release does not know the column, and leaves it unchanged when it ends a job.
     await insert({ ...failed, timeout_at: earlier });
     await insert({ ...calling, timeout_at: later });
     await insert(calling);
 
-    const leftOut = { versionIds: [parkedVersion.versionId], jobIds: [parkedJob.jobId] };
+    const leftOut = { versionIds: [parkedVersion.versionId], jobIds: [parkedJob.jobId], organizationIds: [busyId] };
     const found = await findTimedOutJobs(database, now, leftOut, 10);
     expect(found.map(({ jobId }) => jobId)).toEqual([first.jobId, second.jobId]);
-    expect(await findTimedOutJobs(database, now, none, 3)).toHaveLength(3);
+    expect(await findTimedOutJobs(database, now, none, 10)).toHaveLength(5);
     expect(await findNextWake(database, now)).toBe(Date.parse(later));
   });
 });
