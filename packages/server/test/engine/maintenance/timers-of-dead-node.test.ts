@@ -34,7 +34,7 @@ onEveryStore((home) => {
     expect(error).toMatchObject({ code: "Timeout", step: "gate" });
     expect(error).not.toMatchObject({ type: "JobTimeout" });
     await another.stop();
-  });
+  }, 60_000);
 });
 
 async function submit(api: Client, workflowId: string): Promise<string> {
