@@ -1,6 +1,8 @@
 import { ask, rowsOfAction } from "@stepwell/testing/audit-rows.ts";
+import { Browser } from "@stepwell/testing/browser.ts";
 import { linkTo, useSingleSignOn } from "@stepwell/testing/identities/single-sign-on-world.ts";
 import { newPerson, rightPassword } from "@stepwell/testing/people.ts";
+import type { TestOrganization } from "@stepwell/testing/service.ts";
 import { isArrival, type Tokens } from "@stepwell/testing/sign-in.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
@@ -246,6 +248,90 @@ onOneStore((home) => {
     const end = await browser.submit(second, { email, password: rightPassword }, isArrival);
     expect([end.status, isArrival(end.url)]).toEqual([200, false]);
     expect(end.text).toContain("With your e-mail address, you sign in with Acme");
+  });
+
+  /** The answer of an invitation's page to a form that has a password for an address of Acme. */
+  const refusedAtAcme = {
+    status: 400,
+    cookie: null,
+    text: expect.stringMatching(
+      /role="alert">With this e-mail address, you sign in with Acme, and no password is accepted\./,
+    ),
+  };
+
+  async function invitationOf({ api }: Pick<TestOrganization, "api">, more: { readonly email?: string } = {}) {
+    const body = { roles: ["viewer"], ...more };
+    return (await api.call<{ invitationId: string; link: string; code: string }>("CreateInvitation", { body })).body;
+  }
+
+  async function join(link: string, fields: Record<string, string>) {
+    const headers = { "sec-fetch-site": "same-origin" };
+    const response = await fetch(link, { method: "POST", body: new URLSearchParams(fields), headers });
+    return { status: response.status, cookie: response.headers.get("set-cookie"), text: await response.text() };
+  }
+
+  test.each([
+    ["every address", false],
+    ["this address", true],
+  ])(
+    "a person whose address has a provider cannot join with a password by an invitation for %s",
+    async (_, isFixed) => {
+      const { database } = world.service.running;
+      const leaver = await newPerson(world.service);
+      const email = `${leaver.userId}@acme.test`;
+      await ask(database, "UPDATE app_user SET email = $1 WHERE user_id = $2", email, leaver.userId);
+      const stranger = await world.service.newOrganization();
+      const { link, invitationId, code } = await invitationOf(stranger, isFixed ? { email } : {});
+      const shown = await (await fetch(link)).text();
+      expect(shown.includes("you sign in with Acme")).toBe(isFixed);
+      const known = await join(link, { account: "known", email: ` ${email.toUpperCase()}`, password: rightPassword });
+      expect(known).toMatchObject(refusedAtAcme);
+      expect(known.text).toContain(code);
+      // The answer does not say whether the password is right.
+      expect(await join(link, { account: "known", email: ` ${email.toUpperCase()}`, password: "wrong" })).toEqual(
+        known,
+      );
+      const newEmail = isFixed ? email : `another.${email}`;
+      const asNew = { account: "new", newEmail, displayName: "Eve", newPassword: rightPassword };
+      expect(await join(link, asNew)).toMatchObject(refusedAtAcme);
+      expect(await ask(database, "SELECT 1 FROM user_session WHERE user_id = $1", leaver.userId)).toEqual([]);
+      expect(await ask(database, "SELECT 1 FROM app_user WHERE email = $1", `another.${email}`)).toEqual([]);
+      expect(await findMember(database, stranger.organizationId, leaver.userId)).toBeUndefined();
+      const { body: invitation } = await stranger.api.call("GetInvitation", { params: { invitationId } });
+      expect(invitation).toMatchObject({ status: "open" });
+    },
+  );
+
+  test("a link sets a password for an address of a provider's domain, and nobody signs in with it", async () => {
+    const { database } = world.service.running;
+    const { login, email } = await world.newPersonAt("acme");
+    const { tokens } = await world.signIn("acme", login);
+    const params = { userId: tokens?.claims()?.sub ?? "" };
+    const { body } = await (await world.newOwner()).api.call<{ link: string }>("CreatePasswordLink", { params });
+    const browser = new Browser();
+    const set = await browser.submit(await browser.open(body.link), {
+      password: rightPassword,
+      repeated: rightPassword,
+    });
+    expect(set.status).toBe(200);
+    expect(set.text).toContain("You still sign in with Acme.");
+    const end = await browser.submit((await world.begin(browser)).page, { email });
+    expect(end.text).toContain("With your e-mail address, you sign in with Acme");
+    const { link } = await invitationOf(await world.service.newOrganization());
+    expect(await join(link, { account: "known", email, password: rightPassword })).toMatchObject(refusedAtAcme);
+    const open = "SELECT 1 FROM user_session WHERE user_id = $1 AND ended_at IS NULL";
+    expect(await ask(database, open, params.userId)).toEqual([]);
+    const again = await world.signIn("acme", login);
+    expect((await clientOf(again.tokens).call("GetAccount")).body).toMatchObject({ hasPassword: true });
+  });
+
+  test("a person who signed in at the provider accepts an invitation with its code", async () => {
+    const { login, email } = await world.newPersonAt("acme");
+    const { tokens } = await world.signIn("acme", login);
+    const organization = await world.service.newOrganization();
+    const { code } = await invitationOf(organization, { email });
+    await clientOf(tokens).call("AcceptInvitation", { body: { invitation: code } });
+    expect(await rolesOf(tokens, organization.organizationId)).toEqual(["viewer"]);
   });
 
   test("a user with another address is asked for the password in a second step", async () => {
