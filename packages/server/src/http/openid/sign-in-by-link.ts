@@ -2,11 +2,14 @@ import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 import { dashboardClientId } from "../../auth/oidc/clients.ts";
 import { completeSignIn } from "../../auth/oidc/complete-sign-in.ts";
 import type { Middleware } from "../../auth/oidc/provider-parts.ts";
-import { openedLinkCookie, userOfOpenedLink } from "../../auth/passwords/sign-in-link.ts";
+import { openedLinkCookie, readOpenedLink } from "../../auth/passwords/sign-in-link.ts";
 import type { ServerParts } from "../door/app.ts";
 import type { Look } from "./look.ts";
 
-/** Runs before the sign-in page. A browser that has just opened a link of `stepwell dev` is not asked for a password. */
+/**
+ * Runs before the sign-in page. A browser is not asked for a password if it has just opened a link of `stepwell dev`, or if the person has just given
+ * the password on the page of an invitation.
+ */
 export function signInByLink(
   provider: Provider,
   { openId, secrets, engine, basePath }: ServerParts,
@@ -15,16 +18,20 @@ export function signInByLink(
   return async (ctx, next) => {
     if (ctx.method !== "GET" || !ctx.path.startsWith("/sign-in/")) return await next();
     const { name, path } = openedLinkCookie(basePath, look.isSecure());
-    const opened = ctx.cookies.get(name);
-    if (opened === undefined) return await next();
+    const sealed = ctx.cookies.get(name);
+    if (sealed === undefined) return await next();
     // The cookie is removed whatever the outcome, so that a second sign-in asks for the password.
     ctx.cookies.set(name, null, { path });
-    const userId = userOfOpenedLink(secrets, opened, engine.now());
-    if (userId === undefined || !(await isForDashboard(provider, ctx))) return await next();
+    const opened = readOpenedLink(secrets, sealed, engine.now());
+    if (opened === undefined || !(await isForDashboard(provider, ctx))) return await next();
+    const { userId, password } = opened;
+    const grounds =
+      password === undefined
+        ? ({ type: "proof" } as const)
+        : ({ type: "password", passwordChangedAt: password.changedAt, deviceId: null } as const);
+    const proven = { userId, signedInBy: "link", grounds };
     ctx.status = 303;
-    ctx.redirect(
-      await completeSignIn(provider, openId.sessions, ctx, { userId, signedInBy: "link", grounds: { type: "proof" } }),
-    );
+    ctx.redirect(await completeSignIn(provider, openId.sessions, ctx, proven));
     ctx.status = 303;
     ctx.body = "";
   };

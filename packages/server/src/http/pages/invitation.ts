@@ -3,6 +3,7 @@ import { problemsOfNewPassword } from "../../auth/passwords/password-rules.ts";
 import { sealOpenedLink } from "../../auth/passwords/sign-in-link.ts";
 import { hasFormat } from "../../core/schema/formats/format.ts";
 import { ServiceError } from "../../core/service-error.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { Act } from "../../management/act/act.ts";
 import {
   acceptInvitation,
@@ -10,7 +11,7 @@ import {
   showInvitation,
 } from "../../management/membership/invitation-acceptance.ts";
 import { joinAsNewcomer } from "../../management/membership/newcomer.ts";
-import { findUserByEmail, findUsers } from "../../store/people/users.ts";
+import { findUsers } from "../../store/people/users.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { addressOf, sourceOf } from "../door/client-address.ts";
 import { errorKinds } from "../door/errors.ts";
@@ -74,10 +75,9 @@ async function joinNew(parts: ServerParts, request: FastifyRequest, reply: Fasti
   const typed = { email, displayName };
   const problem = providerProblem(parts, visit, email) ?? problemOf(parts, typed, password);
   if (problem !== undefined) return sendForms(parts, reply, visit, { ...typed, newProblem: problem });
-  const isJoined = await joinAsNewcomer(parts, visitorActOf(request), { code: visit.code, ...typed, password });
-  if (!isJoined) return sendForms(parts, reply, visit, { ...typed, newProblem: addressTaken });
-  const user = await findUserByEmail(parts.database, email);
-  return sendJoined(parts, request, reply, visit, user?.userId);
+  const joined = await joinAsNewcomer(parts, visitorActOf(request), { code: visit.code, ...typed, password });
+  if (joined === undefined) return sendForms(parts, reply, visit, { ...typed, newProblem: addressTaken });
+  return sendJoined(parts, request, reply, visit, joined);
 }
 
 function problemOf({ config }: ServerParts, typed: { email: string; displayName: string }, password: string) {
@@ -130,7 +130,7 @@ async function joinKnown(
       });
     case "accepted":
       await acceptAs(parts, request, result.userId, visit.code);
-      return sendJoined(parts, request, reply, visit, result.userId);
+      return sendJoined(parts, request, reply, visit, result);
   }
 }
 
@@ -158,13 +158,13 @@ function sendJoined(
   request: FastifyRequest,
   reply: FastifyReply,
   { shown }: Visit,
-  userId: string | undefined,
+  { userId, passwordChangedAt }: { readonly userId: string; readonly passwordChangedAt: Timestamp | null },
 ): FastifyReply {
   const { organizationId, displayName } = shown.organization;
   const content = html`<p>You are a member of <strong>${displayName}</strong> now.</p>
 ${linkButton(`Open ${displayName}`, `${basePath}/app/organizations/${organizationId}`)}`;
-  if (userId !== undefined && request.headers["sec-fetch-site"] === "same-origin") {
-    const opened = sealOpenedLink(secrets, userId, engine.now());
+  if (request.headers["sec-fetch-site"] === "same-origin") {
+    const opened = sealOpenedLink(secrets, { userId, password: { changedAt: passwordChangedAt } }, engine.now());
     reply.header("set-cookie", openedLinkHeader(basePath, publicUrl(), opened));
   }
   return sendPage(reply, { title: "Welcome", content });
