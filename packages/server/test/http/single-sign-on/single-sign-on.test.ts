@@ -3,9 +3,10 @@ import { Browser } from "@stepwell/testing/browser.ts";
 import { linkTo, useSingleSignOn } from "@stepwell/testing/identities/single-sign-on-world.ts";
 import { newPerson, rightPassword } from "@stepwell/testing/people.ts";
 import type { TestOrganization } from "@stepwell/testing/service.ts";
-import { isArrival, type Tokens } from "@stepwell/testing/sign-in.ts";
+import { beginSignIn, discover, isArrival, type Tokens } from "@stepwell/testing/sign-in.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
+import { issueSignInLink, signInLinkUrl } from "../../../src/auth/passwords/sign-in-link.ts";
 import { disableUser, enableUser } from "../../../src/operator/accounts.ts";
 import { findMember } from "../../../src/store/access/members.ts";
 
@@ -301,6 +302,27 @@ onOneStore((home) => {
       expect(invitation).toMatchObject({ status: "open" });
     },
   );
+
+  test("a person who joined with a password is not signed in by it once the address has a provider, but a link of the service does", async () => {
+    const { database, engine } = world.service.running;
+    const { userId, email } = await newPerson(world.service);
+    const { link } = await invitationOf(await world.service.newOrganization());
+    const browser = new Browser();
+    const headers = { "sec-fetch-site": "same-origin" };
+    const fields = { email, password: rightPassword };
+    await browser.submit(await browser.open(link), fields, () => false, headers);
+    expect(browser.cookieNames()).toContain("stepwell-link");
+    await ask(database, "UPDATE app_user SET email = $1 WHERE user_id = $2", `${userId}@acme.test`, userId);
+    const { page } = await world.begin(browser);
+    expect([page.status, page.text.includes("Continue with Acme")]).toEqual([200, true]);
+    expect(await ask(database, "SELECT 1 FROM user_session WHERE user_id = $1", userId)).toEqual([]);
+
+    const ofService = signInLinkUrl(world.service.baseUrl, await issueSignInLink(database, userId, engine.now()));
+    await browser.open(ofService, isArrival);
+    const begun = await beginSignIn(await discover(world.service.baseUrl), world.service.baseUrl);
+    const { url } = await browser.open(begun.url, isArrival);
+    expect((await begun.finish(url)).claims()?.sub).toBe(userId);
+  });
 
   test("a link sets a password for an address of a provider's domain, and nobody signs in with it", async () => {
     const { database } = world.service.running;
