@@ -1,13 +1,7 @@
 import { recordAccountActivity } from "../../auth/account-activity.ts";
 import { normalizePassword } from "../../auth/passwords/password-rules.ts";
 import type { PasswordSignIn } from "../../auth/passwords/password-sign-in.ts";
-import {
-  addressSubject,
-  blockedForSeconds,
-  claimAttempt,
-  refundAttempt,
-} from "../../auth/passwords/sign-in-backoff.ts";
-import { ServiceError } from "../../core/service-error.ts";
+import { claimAddressAttempt, refundAttempt } from "../../auth/passwords/sign-in-backoff.ts";
 import type { Timestamp } from "../../core/time.ts";
 import { isUniqueViolation } from "../../store/home/database.ts";
 import { setPassword } from "../../store/people/user-credentials.ts";
@@ -47,9 +41,7 @@ export async function joinAsNewcomer(
   newcomer: Newcomer,
 ): Promise<JoinedNewcomer | undefined> {
   const { database, engine } = parts;
-  const subjects = [addressSubject(act.address)];
-  const claims = await claimAttempt(database, subjects, engine.now());
-  if (claims === undefined) throw tooMany((await blockedForSeconds(database, subjects, engine.now())) ?? 1);
+  const claims = await claimAddressAttempt(database, act.address, () => engine.now());
   const joined = await makeAccount(parts, act, newcomer);
   if (joined !== undefined) await refundAttempt(database, claims);
   return joined;
@@ -82,9 +74,4 @@ async function makeAccount(
     if (isUniqueViolation(error)) return undefined;
     throw error;
   }
-}
-
-function tooMany(retryAfterSeconds: number): ServiceError {
-  const detail = `Too many attempts from your address failed. Try again in ${retryAfterSeconds} seconds.`;
-  return new ServiceError("RateLimitError", detail, { retryAfterSeconds });
 }
