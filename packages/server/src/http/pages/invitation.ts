@@ -128,9 +128,13 @@ async function joinKnown(
         knownProblem: `Too many attempts were wrong. Try again in ${result.retryAfterSeconds} seconds.`,
         status: errorKinds.RateLimitError.status,
       });
-    case "accepted":
+    case "accepted": {
+      // The account's address, in which no letter outside of ASCII hides the domain.
+      const knownProblem = providerProblem(parts, visit, result.email);
+      if (knownProblem !== undefined) return sendForms(parts, reply, visit, { email, knownProblem });
       await acceptAs(parts, request, result.userId, visit.code);
       return sendJoined(parts, request, reply, visit, result);
+    }
   }
 }
 

@@ -2,10 +2,12 @@ import { ask, rowsOfAction } from "@stepwell/testing/audit-rows.ts";
 import { Browser } from "@stepwell/testing/browser.ts";
 import { linkTo, useSingleSignOn } from "@stepwell/testing/identities/single-sign-on-world.ts";
 import { newPerson, rightPassword } from "@stepwell/testing/people.ts";
+import { citusUrl } from "@stepwell/testing/postgres/citus-server.ts";
+import { newDatabase } from "@stepwell/testing/postgres/own-database.ts";
 import type { TestOrganization } from "@stepwell/testing/service.ts";
 import { beginSignIn, discover, isArrival, type Tokens } from "@stepwell/testing/sign-in.ts";
-import { onOneStore } from "@stepwell/testing/stores.ts";
-import { expect, test } from "vitest";
+import { onOneStore, type StoreHome } from "@stepwell/testing/stores.ts";
+import { describe, expect, test } from "vitest";
 import { issueSignInLink, signInLinkUrl } from "../../../src/auth/passwords/sign-in-link.ts";
 import { disableUser, enableUser } from "../../../src/operator/accounts.ts";
 import { findMember } from "../../../src/store/access/members.ts";
@@ -251,26 +253,6 @@ onOneStore((home) => {
     expect(end.text).toContain("With your e-mail address, you sign in with Acme");
   });
 
-  /** The answer of an invitation's page to a form that has a password for an address of Acme. */
-  const refusedAtAcme = {
-    status: 400,
-    cookie: null,
-    text: expect.stringMatching(
-      /role="alert">With this e-mail address, you sign in with Acme, and no password is accepted\./,
-    ),
-  };
-
-  async function invitationOf({ api }: Pick<TestOrganization, "api">, more: { readonly email?: string } = {}) {
-    const body = { roles: ["viewer"], ...more };
-    return (await api.call<{ invitationId: string; link: string; code: string }>("CreateInvitation", { body })).body;
-  }
-
-  async function join(link: string, fields: Record<string, string>) {
-    const headers = { "sec-fetch-site": "same-origin" };
-    const response = await fetch(link, { method: "POST", body: new URLSearchParams(fields), headers });
-    return { status: response.status, cookie: response.headers.get("set-cookie"), text: await response.text() };
-  }
-
   test.each([
     ["every address", false],
     ["this address", true],
@@ -383,5 +365,57 @@ onOneStore((home) => {
       const subjects = both.flatMap(({ tokens }) => tokens?.claims()?.sub ?? []);
       expect(subjects).toEqual([userId]);
     }
+  });
+});
+
+/** The answer of an invitation's page to a form that has a password for an address of Acme. */
+const refusedAtAcme = {
+  status: 400,
+  cookie: null,
+  text: expect.stringMatching(
+    /role="alert">With this e-mail address, you sign in with Acme, and no password is accepted\./,
+  ),
+};
+
+async function invitationOf({ api }: Pick<TestOrganization, "api">, more: { readonly email?: string } = {}) {
+  const body = { roles: ["viewer"], ...more };
+  return (await api.call<{ invitationId: string; link: string; code: string }>("CreateInvitation", { body })).body;
+}
+
+async function join(link: string, fields: Record<string, string>) {
+  const headers = { "sec-fetch-site": "same-origin" };
+  const response = await fetch(link, { method: "POST", body: new URLSearchParams(fields), headers });
+  return { status: response.status, cookie: response.headers.get("set-cookie"), text: await response.text() };
+}
+
+/** A store in whose locale letters outside of ASCII have a lower case, as on most servers. */
+const unicodeHome: StoreHome = {
+  name: "postgres",
+  async prepare() {
+    const { url, remove } = await newDatabase("empty, in Unicode");
+    return { environment: { DATABASE_URL: url }, remove };
+  },
+};
+
+describe.skipIf(citusUrl !== undefined)("on a store in Unicode", () => {
+  const world = useSingleSignOn(unicodeHome);
+
+  test("a letter that is a k in lower case does not hide that an address has a provider", async () => {
+    const { database } = world.service.running;
+    const { userId } = await newPerson(world.service);
+    const email = `kim-${userId}@acme.test`;
+    await ask(database, "UPDATE app_user SET email = $1 WHERE user_id = $2", email, userId);
+    const typed = email.replace("k", "\u212a");
+    expect(await ask(database, "SELECT email FROM app_user WHERE lower(email) = lower($1)", typed)).toEqual([
+      { email },
+    ]);
+    const { browser, page } = await world.begin();
+    const second = await browser.submit(page, { email: typed });
+    const end = await browser.submit(second, { email: typed, password: rightPassword }, isArrival);
+    expect([end.status, isArrival(end.url)]).toEqual([200, false]);
+    expect(end.text).toContain("With your e-mail address, you sign in with Acme");
+    const { link } = await invitationOf(await world.service.newOrganization());
+    expect(await join(link, { account: "known", email: typed, password: rightPassword })).toMatchObject(refusedAtAcme);
+    expect(await ask(database, "SELECT 1 FROM user_session WHERE user_id = $1", userId)).toEqual([]);
   });
 });
