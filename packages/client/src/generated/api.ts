@@ -1353,7 +1353,7 @@ export interface paths {
         };
         /**
          * List invitations
-         * @description The answer lists the tokens that were not revoked, the newest first.
+         * @description The answer lists the invitations that were not revoked, the newest first: those that can still be accepted, and for some time also those that were accepted or have expired.
          */
         get: operations["ListInvitations"];
         put?: never;

@@ -11,15 +11,20 @@ export interface OwnDatabase {
   remove(): Promise<void>;
 }
 
-/** Makes a database on the tests' PostgreSQL server that only the caller uses: without any table, or at the newest schema. */
-export async function newDatabase(content: "empty" | "newest"): Promise<OwnDatabase> {
+/**
+ * Makes a database on the tests' PostgreSQL server that only the caller uses: without any table, or at the newest schema. Its locale is C, or, if the
+ * content is "empty, in Unicode", one that knows the upper and lower case of all letters.
+ */
+export async function newDatabase(content: "empty" | "empty, in Unicode" | "newest"): Promise<OwnDatabase> {
   const server = inject("postgresUrl");
   const name = `stepwell_${randomBytes(6).toString("hex")}`;
   if (citusUrl !== undefined) {
-    await (content === "empty" ? createOnCitus(server, name) : copyOnCitus(server, name, templateDatabase));
+    await (content === "newest" ? copyOnCitus(server, name, templateDatabase) : createOnCitus(server, name));
   } else {
-    const template = content === "empty" ? "template0" : templateDatabase;
-    await whenFree(() => onServer(server, (client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`)));
+    const template = content === "newest" ? templateDatabase : "template0";
+    const locale = content === "empty, in Unicode" ? "LC_CTYPE 'C.UTF-8'" : "";
+    const create = `CREATE DATABASE ${name} TEMPLATE ${template} ${locale}`;
+    await whenFree(() => onServer(server, (client) => client.query(create)));
   }
   const url = new URL(server);
   url.pathname = `/${name}`;

@@ -22,6 +22,11 @@ export type SignInResult =
   | {
       readonly outcome: "accepted";
       readonly userId: string;
+      /**
+       * The address of the account. The typed one may have other letters that PostgreSQL takes for the same: in many locales, the lower case of the
+       * Kelvin sign is a k.
+       */
+      readonly email: string;
       /** The time at which the right password was set. */
       readonly passwordChangedAt: Timestamp | null;
       readonly device: string;
@@ -83,7 +88,7 @@ export class PasswordSignIn {
         const { userId, passwordChangedAt } = result.user;
         const deviceId = deviceIdIn(secrets, result.user, knownDevice) ?? newId();
         const device = createDevice(secrets, result.user, deviceId);
-        return { outcome: "accepted", userId, passwordChangedAt, device, deviceId };
+        return { outcome: "accepted", userId, email: result.user.email, passwordChangedAt, device, deviceId };
       }
       case "code-missing":
         return { outcome: "code-needed" };

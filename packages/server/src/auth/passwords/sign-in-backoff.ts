@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { ServiceError } from "../../core/service-error.ts";
 import type { Timestamp } from "../../core/time.ts";
 import type { Database } from "../../store/home/database.ts";
 import {
@@ -104,6 +105,23 @@ export async function claimAttempt(
     if (error instanceof Blocked) return undefined;
     throw error;
   }
+}
+
+/**
+ * Counts one attempt of a network address that leads to a password hash but tries no password. Throws `ServiceError` RateLimitError when the address
+ * is blocked.
+ */
+export async function claimAddressAttempt(
+  database: Database,
+  address: string,
+  now: () => Timestamp,
+): Promise<readonly BackoffClaim[]> {
+  const subjects = [addressSubject(address)];
+  const claims = await claimAttempt(database, subjects, now());
+  if (claims !== undefined) return claims;
+  const retryAfterSeconds = (await blockedForSeconds(database, subjects, now())) ?? 1;
+  const detail = `Too many attempts from your address failed. Try again in ${retryAfterSeconds} seconds.`;
+  throw new ServiceError("RateLimitError", detail, { retryAfterSeconds });
 }
 
 /** Takes back the count of an attempt that has neither failed nor succeeded yet. */

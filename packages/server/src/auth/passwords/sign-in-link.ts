@@ -29,20 +29,27 @@ export async function openSignInLink(
   now: Timestamp,
 ): Promise<string | undefined> {
   const userId = await useSignInLink(db, hashOf(secret), now);
-  return userId === undefined ? undefined : sealOpenedLink(secrets, userId, now);
+  return userId === undefined ? undefined : sealOpenedLink(secrets, { userId }, now);
 }
 
-/** Makes the value that an opened link gives, for a person who has just proven in another way who they are and need not do so twice. */
-export function sealOpenedLink(secrets: SecretBox, userId: string, now: Timestamp): string {
-  return secrets.seal(purpose, "", JSON.stringify({ userId, openedAt: now })).toString("base64url");
+/** The user whom the value of an opened link signs in. */
+export interface OpenedLink {
+  readonly userId: string;
+  /** Left out for a link itself. A person who has just given their password need not do so twice: then this is the time at which it was set. */
+  readonly password?: { readonly changedAt: Timestamp | null };
 }
 
-/** Returns the user whom the value signs in; undefined for a value that is too old or not valid. */
-export function userOfOpenedLink(secrets: SecretBox, opened: string, now: Timestamp): string | undefined {
+/** Makes the value that an opened link gives. */
+export function sealOpenedLink(secrets: SecretBox, opened: OpenedLink, now: Timestamp): string {
+  return secrets.seal(purpose, "", JSON.stringify({ ...opened, openedAt: now })).toString("base64url");
+}
+
+/** Returns undefined for a value that is too old or not valid. */
+export function readOpenedLink(secrets: SecretBox, sealed: string, now: Timestamp): OpenedLink | undefined {
   try {
-    const plain = secrets.open(purpose, "", Buffer.from(opened, "base64url")).toString("utf8");
-    const { userId, openedAt } = JSON.parse(plain) as { readonly userId: string; readonly openedAt: Timestamp };
-    return now - openedAt < openedMs ? userId : undefined;
+    const plain = secrets.open(purpose, "", Buffer.from(sealed, "base64url")).toString("utf8");
+    const { openedAt, ...opened } = JSON.parse(plain) as OpenedLink & { readonly openedAt: Timestamp };
+    return now - openedAt < openedMs ? opened : undefined;
   } catch {
     return undefined;
   }

@@ -2,32 +2,45 @@ import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 import { dashboardClientId } from "../../auth/oidc/clients.ts";
 import { completeSignIn } from "../../auth/oidc/complete-sign-in.ts";
 import type { Middleware } from "../../auth/oidc/provider-parts.ts";
-import { openedLinkCookie, userOfOpenedLink } from "../../auth/passwords/sign-in-link.ts";
+import { openedLinkCookie, readOpenedLink } from "../../auth/passwords/sign-in-link.ts";
+import { findUsers } from "../../store/people/users.ts";
 import type { ServerParts } from "../door/app.ts";
 import type { Look } from "./look.ts";
 
-/** Runs before the sign-in page. A browser that has just opened a link of `stepwell dev` is not asked for a password. */
-export function signInByLink(
-  provider: Provider,
-  { openId, secrets, engine, basePath }: ServerParts,
-  look: Look,
-): Middleware {
+/**
+ * Runs before the sign-in page. A browser is not asked for a password if it has just opened a link of `stepwell dev`, or if the person has just given
+ * the password on the page of an invitation.
+ */
+export function signInByLink(provider: Provider, parts: ServerParts, look: Look): Middleware {
+  const { openId, secrets, engine, basePath } = parts;
   return async (ctx, next) => {
     if (ctx.method !== "GET" || !ctx.path.startsWith("/sign-in/")) return await next();
     const { name, path } = openedLinkCookie(basePath, look.isSecure());
-    const opened = ctx.cookies.get(name);
-    if (opened === undefined) return await next();
+    const sealed = ctx.cookies.get(name);
+    if (sealed === undefined) return await next();
     // The cookie is removed whatever the outcome, so that a second sign-in asks for the password.
     ctx.cookies.set(name, null, { path });
-    const userId = userOfOpenedLink(secrets, opened, engine.now());
-    if (userId === undefined || !(await isForDashboard(provider, ctx))) return await next();
+    const opened = readOpenedLink(secrets, sealed, engine.now());
+    if (opened === undefined || !(await isForDashboard(provider, ctx))) return await next();
+    const { userId, password } = opened;
+    // The address may have got a provider since the password was given. A link itself is for the machine on which the service runs.
+    if (password !== undefined && (await hasProvider(parts, userId))) return await next();
+    const grounds =
+      password === undefined
+        ? ({ type: "proof" } as const)
+        : ({ type: "password", passwordChangedAt: password.changedAt, deviceId: null } as const);
+    const proven = { userId, signedInBy: "link", grounds };
     ctx.status = 303;
-    ctx.redirect(
-      await completeSignIn(provider, openId.sessions, ctx, { userId, signedInBy: "link", grounds: { type: "proof" } }),
-    );
+    ctx.redirect(await completeSignIn(provider, openId.sessions, ctx, proven));
     ctx.status = 303;
     ctx.body = "";
   };
+}
+
+/** True for a person who signs in only at an identity provider. */
+async function hasProvider({ database, singleSignOn }: ServerParts, userId: string): Promise<boolean> {
+  const [user] = await findUsers(database, [userId]);
+  return user !== undefined && singleSignOn.forEmail(user.email) !== undefined;
 }
 
 /** A link only opens the dashboard. It never signs in a device. */

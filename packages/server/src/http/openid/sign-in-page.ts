@@ -50,8 +50,8 @@ async function answer(
   const { email, password } = firstStep ?? { email: form.get("email") ?? "", password: form.get("password") ?? "" };
   // People whose domain has a provider sign in only there. So it is enough to remove somebody at the provider.
   const theirs = singleSignOn.forEmail(email.trim());
-  if (theirs !== undefined)
-    return showWayOut(ctx, look, signInPath(publicUrl(), interaction.uid), theirs, email.trim());
+  const action = signInPath(publicUrl(), interaction.uid);
+  if (theirs !== undefined) return showWayOut(ctx, look, action, theirs, email.trim());
   if (firstStep === undefined && !form.has("password"))
     return show(site, ctx, interaction, { email, asksPassword: true });
   const code = firstStep === undefined ? undefined : (form.get("code") ?? "").trim() || undefined;
@@ -69,6 +69,9 @@ async function answer(
     show(site, ctx, interaction, { email, ...viewOf(result, firstStep !== undefined, resealed) });
     return;
   }
+  // The account's address, in which no letter outside of ASCII hides the domain.
+  const ofAccount = singleSignOn.forEmail(result.email);
+  if (ofAccount !== undefined) return showWayOut(ctx, look, action, ofAccount, result.email);
   ctx.cookies.set(cookie.name, result.device, {
     httpOnly: true,
     sameSite: "strict",

@@ -148,7 +148,8 @@ function listInvitationsRoute(app: App, parts: ServerParts): void {
         "x-permission": "invitation:read",
         tags: ["invitations"],
         summary: "List invitations",
-        description: "The answer lists the tokens that were not revoked, the newest first.",
+        description:
+          "The answer lists the invitations that were not revoked, the newest first: those that can still be accepted, and for some time also those that were accepted or have expired.",
         params: OrganizationParams,
         querystring: closed({ ...shortListParameters }),
         response: {

@@ -32,7 +32,7 @@ export function hiddenField(name: string, value: string): Markup {
 }
 
 /** An error message. Screen readers read it out at once. */
-export function alert(message: string | undefined): Markup | undefined {
+export function alert(message: string | Markup | undefined): Markup | undefined {
   return message === undefined ? undefined : html`<p class="alert" role="alert">${message}</p>`;
 }
 

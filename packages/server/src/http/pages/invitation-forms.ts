@@ -6,8 +6,8 @@ import { html, type Markup } from "./html.ts";
 export interface InvitationForms {
   readonly email?: string;
   readonly displayName?: string;
-  readonly newProblem?: string;
-  readonly knownProblem?: string;
+  readonly newProblem?: string | Markup;
+  readonly knownProblem?: string | Markup;
   readonly status?: number;
 }
 

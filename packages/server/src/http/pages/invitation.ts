@@ -3,6 +3,7 @@ import { problemsOfNewPassword } from "../../auth/passwords/password-rules.ts";
 import { sealOpenedLink } from "../../auth/passwords/sign-in-link.ts";
 import { hasFormat } from "../../core/schema/formats/format.ts";
 import { ServiceError } from "../../core/service-error.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { Act } from "../../management/act/act.ts";
 import {
   acceptInvitation,
@@ -10,14 +11,14 @@ import {
   showInvitation,
 } from "../../management/membership/invitation-acceptance.ts";
 import { joinAsNewcomer } from "../../management/membership/newcomer.ts";
-import { findUserByEmail, findUsers } from "../../store/people/users.ts";
+import { findUsers } from "../../store/people/users.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { addressOf, sourceOf } from "../door/client-address.ts";
 import { errorKinds } from "../door/errors.ts";
 import { isName } from "../door/schemas.ts";
 import { linkButton } from "./form.ts";
 import { fieldIn, parseForms } from "./form-body.ts";
-import { html } from "./html.ts";
+import { html, type Markup } from "./html.ts";
 import { type InvitationForms, invitationForms } from "./invitation-forms.ts";
 import { sendPage } from "./page.ts";
 import { openedLinkHeader } from "./sign-in-link.ts";
@@ -37,16 +38,20 @@ interface Visit {
  * The page to which an invitation's link leads. It makes an account, or asks for the password of an existing one, and accepts the invitation in the
  * same step. Everything that matters is in the form, so that another site cannot send it in somebody's name. People who joined on this page need not
  * type their password again: instead, the sign-in accepts a cookie, once and within a minute. A form that another site sends gets no cookie;
- * otherwise that site could sign the browser in as somebody else.
+ * otherwise that site could sign the browser in as somebody else. People whose domain has a provider sign in only there, so the page takes no
+ * password from them.
  */
 export function invitationPage(app: App, parts: ServerParts): void {
   void app.register(async (scope: App) => {
     parseForms(scope);
     scope.setErrorHandler((error, _request, reply) => sendError(reply, error));
 
-    scope.get(path, { schema: { ...schema, operationId: "ShowInvitationPage" } }, async (request, reply) =>
-      sendForms(parts, reply, await visitOf(parts, request), {}),
-    );
+    scope.get(path, { schema: { ...schema, operationId: "ShowInvitationPage" } }, async (request, reply) => {
+      const visit = await visitOf(parts, request);
+      const { email } = visit.shown.invitation;
+      const knownProblem = email === null ? undefined : providerProblem(parts, visit, email);
+      return sendForms(parts, reply, visit, knownProblem === undefined ? {} : { knownProblem, status: 200 });
+    });
 
     // The page carries out an operation of the API, and the audit trail records it under that operation's name.
     scope.post(path, { schema: { ...schema, operationId: operation } }, async (request, reply) => {
@@ -68,12 +73,11 @@ async function joinNew(parts: ServerParts, request: FastifyRequest, reply: Fasti
   const displayName = fieldIn(request.body, "displayName").trim();
   const password = fieldIn(request.body, "newPassword");
   const typed = { email, displayName };
-  const problem = problemOf(parts, typed, password);
+  const problem = providerProblem(parts, visit, email) ?? problemOf(parts, typed, password);
   if (problem !== undefined) return sendForms(parts, reply, visit, { ...typed, newProblem: problem });
-  const isJoined = await joinAsNewcomer(parts, visitorActOf(request), { code: visit.code, ...typed, password });
-  if (!isJoined) return sendForms(parts, reply, visit, { ...typed, newProblem: addressTaken });
-  const user = await findUserByEmail(parts.database, email);
-  return sendJoined(parts, request, reply, visit, user?.userId);
+  const joined = await joinAsNewcomer(parts, visitorActOf(request), { code: visit.code, ...typed, password });
+  if (joined === undefined) return sendForms(parts, reply, visit, { ...typed, newProblem: addressTaken });
+  return sendJoined(parts, request, reply, visit, joined);
 }
 
 function problemOf({ config }: ServerParts, typed: { email: string; displayName: string }, password: string) {
@@ -83,6 +87,15 @@ function problemOf({ config }: ServerParts, typed: { email: string; displayName:
   return problem === undefined ? undefined : `The password ${problem.detail}.`;
 }
 
+/** Says how people accept an invitation who sign in only at a provider; undefined for all other people. */
+function providerProblem({ singleSignOn, publicUrl }: ServerParts, { code }: Visit, email: string): Markup | undefined {
+  const provider = singleSignOn.forEmail(email);
+  if (provider === undefined) return undefined;
+  const { name } = provider;
+  const accept = `stepwell api /invitations/accept --input '{"invitation":"${code}"}'`;
+  return html`With this e-mail address, you sign in with ${name}, and no password is accepted. Accept the invitation on the command line: run <code>stepwell login --url ${publicUrl()}</code> and sign in with ${name}, then run <code>${accept}</code>.`;
+}
+
 async function joinKnown(
   parts: ServerParts,
   request: FastifyRequest,
@@ -90,6 +103,8 @@ async function joinKnown(
   visit: Visit,
   email: string,
 ) {
+  const problem = providerProblem(parts, visit, email);
+  if (problem !== undefined) return sendForms(parts, reply, visit, { email, knownProblem: problem });
   const code = fieldIn(request.body, "code").trim();
   const result = await parts.signIn.attempt({
     email,
@@ -113,9 +128,13 @@ async function joinKnown(
         knownProblem: `Too many attempts were wrong. Try again in ${result.retryAfterSeconds} seconds.`,
         status: errorKinds.RateLimitError.status,
       });
-    case "accepted":
+    case "accepted": {
+      // The account's address, in which no letter outside of ASCII hides the domain.
+      const knownProblem = providerProblem(parts, visit, result.email);
+      if (knownProblem !== undefined) return sendForms(parts, reply, visit, { email, knownProblem });
       await acceptAs(parts, request, result.userId, visit.code);
-      return sendJoined(parts, request, reply, visit, result.userId);
+      return sendJoined(parts, request, reply, visit, result);
+    }
   }
 }
 
@@ -143,13 +162,13 @@ function sendJoined(
   request: FastifyRequest,
   reply: FastifyReply,
   { shown }: Visit,
-  userId: string | undefined,
+  { userId, passwordChangedAt }: { readonly userId: string; readonly passwordChangedAt: Timestamp | null },
 ): FastifyReply {
   const { organizationId, displayName } = shown.organization;
   const content = html`<p>You are a member of <strong>${displayName}</strong> now.</p>
 ${linkButton(`Open ${displayName}`, `${basePath}/app/organizations/${organizationId}`)}`;
-  if (userId !== undefined && request.headers["sec-fetch-site"] === "same-origin") {
-    const opened = sealOpenedLink(secrets, userId, engine.now());
+  if (request.headers["sec-fetch-site"] === "same-origin") {
+    const opened = sealOpenedLink(secrets, { userId, password: { changedAt: passwordChangedAt } }, engine.now());
     reply.header("set-cookie", openedLinkHeader(basePath, publicUrl(), opened));
   }
   return sendPage(reply, { title: "Welcome", content });

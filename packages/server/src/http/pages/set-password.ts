@@ -54,7 +54,7 @@ function submitSetPasswordPageRoute(app: App, parts: ServerParts): void {
         return sendForm(parts, reply, { secret, email, problem: `The password ${result.problems[0]?.detail}.` });
       case "set":
         keepDevice(parts, reply, result.device);
-        return sendDone(parts, reply);
+        return sendDone(parts, reply, email);
     }
   });
 }
@@ -94,9 +94,14 @@ function keepDevice({ publicUrl }: ServerParts, reply: FastifyReply, device: str
   reply.header("set-cookie", [`${name}=${device}`, ...attributes].join("; "));
 }
 
-function sendDone(parts: ServerParts, reply: FastifyReply): FastifyReply {
-  const content = html`<p>Sign in with it from now on. All sessions and user tokens that your account had before have ended, whoever had them.</p>
-${linkButton("Sign in", `${parts.basePath}/`)}`;
+function sendDone({ basePath, singleSignOn }: ServerParts, reply: FastifyReply, email: string): FastifyReply {
+  const provider = singleSignOn.forEmail(email);
+  const use =
+    provider === undefined
+      ? "Sign in with it from now on."
+      : `You still sign in with ${provider.name}. Use the password where the service asks for one after the sign-in.`;
+  const content = html`<p>${use} All sessions and user tokens that your account had before have ended, whoever had them.</p>
+${linkButton("Sign in", `${basePath}/`)}`;
   return sendPage(reply, { title: "Your password is set", content });
 }
 

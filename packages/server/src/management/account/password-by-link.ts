@@ -1,7 +1,8 @@
 import { recordAccountActivity } from "../../auth/account-activity.ts";
+import type { Hashing } from "../../auth/passwords/password-hasher.ts";
 import { hashPasswordLink } from "../../auth/passwords/password-link.ts";
 import { problemsOfNewPassword } from "../../auth/passwords/password-rules.ts";
-import { accountSubject } from "../../auth/passwords/sign-in-backoff.ts";
+import { accountSubject, claimAddressAttempt, refundAttempt } from "../../auth/passwords/sign-in-backoff.ts";
 import { permissionsOfActor } from "../../auth/permissions/actor-permissions.ts";
 import { organizationIdsOf } from "../../auth/permissions/own-organizations.ts";
 import { lookUpRoles } from "../../auth/permissions/roles.ts";
@@ -22,25 +23,53 @@ export type PasswordByLinkOutcome =
   /** The link was never made, has ended, or was used or replaced. */
   | { readonly outcome: "dead-link" };
 
+export type PasswordByLinkParts = Pick<PasswordParts, "database" | "engine" | "signIn"> & {
+  readonly authenticator: Pick<PasswordParts["authenticator"], "forgetUser">;
+};
+
 export interface PasswordByLink {
   readonly secret: string;
   readonly newPassword: string;
   readonly address: string;
 }
 
-/** Sets the password of the user whom a link is for, and ends all earlier access, since somebody else may have created the account. */
+/**
+ * Sets the password of the user whom a link is for, and ends all earlier access, since somebody else may have created the account. A use that comes
+ * too late counts as a failed sign-in of its network address, because many uses of one link at the same moment would otherwise fill the queue of the
+ * password hashes. Throws 429 after too many attempts.
+ */
 export async function setPasswordByLink(
-  parts: PasswordParts,
-  { secret, newPassword, address }: PasswordByLink,
+  parts: PasswordByLinkParts,
+  use: PasswordByLink,
 ): Promise<PasswordByLinkOutcome> {
   const { database, engine, signIn, authenticator } = parts;
+  const { secret, newPassword, address } = use;
   const linked = await findLinkedUser(parts, secret);
   if (linked === undefined) return { outcome: "dead-link" };
   const problems = problemsOfNewPassword(newPassword, linked.email, "/newPassword");
   if (problems.length > 0) return { outcome: "rejected", problems };
-  const passwordHash = await signIn.hasher.inTurn((hashing) => hashing.hash(newPassword));
+  const claims = await claimAddressAttempt(database, address, () => engine.now());
+  const set = await signIn.hasher.inTurn((hashing) => useLink(parts, use, hashing));
+  if (set === undefined) return { outcome: "dead-link" };
+  authenticator.forgetUser(set.userId);
+  await refundAttempt(database, claims);
+  return { outcome: "set", device: signIn.newDevice(set) };
+}
+
+/**
+ * Computes the hash and uses the link up in the same turn. So the next use of the same link, whose turn comes later, finds no link and computes no
+ * hash. Returns undefined for a link that is gone.
+ */
+async function useLink(
+  parts: PasswordByLinkParts,
+  { secret, newPassword, address }: PasswordByLink,
+  hashing: Hashing,
+): Promise<{ readonly userId: string; readonly passwordChangedAt: Timestamp } | undefined> {
+  const { database, engine } = parts;
+  if ((await findLinkedUser(parts, secret)) === undefined) return undefined;
+  const passwordHash = await hashing.hash(newPassword);
   const at = engine.now();
-  const userId = await database.transaction(async (transaction) => {
+  return await database.transaction(async (transaction) => {
     const linkHash = hashPasswordLink(secret);
     const user = await linkedUser(transaction, linkHash, at);
     if (user === undefined) return undefined;
@@ -52,11 +81,8 @@ export async function setPasswordByLink(
     await clearSignInAttempts(transaction, accountSubject(email).hash);
     const details = await endFormerAccess(transaction, userId, at, { tokenId: used.keptTokenId });
     await recordAccountActivity(transaction, engine, { userId, action: "password-set-by-link", address, details });
-    return userId;
+    return { userId, passwordChangedAt: at };
   });
-  if (userId === undefined) return { outcome: "dead-link" };
-  authenticator.forgetUser(userId);
-  return { outcome: "set", device: signIn.newDevice({ userId, passwordChangedAt: at }) };
 }
 
 /** Returns the user whose password the link sets; undefined when the link is not (or no longer) valid. */

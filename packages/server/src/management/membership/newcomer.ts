@@ -1,13 +1,8 @@
 import { recordAccountActivity } from "../../auth/account-activity.ts";
 import { normalizePassword } from "../../auth/passwords/password-rules.ts";
 import type { PasswordSignIn } from "../../auth/passwords/password-sign-in.ts";
-import {
-  addressSubject,
-  blockedForSeconds,
-  claimAttempt,
-  refundAttempt,
-} from "../../auth/passwords/sign-in-backoff.ts";
-import { ServiceError } from "../../core/service-error.ts";
+import { claimAddressAttempt, refundAttempt } from "../../auth/passwords/sign-in-backoff.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { isUniqueViolation } from "../../store/home/database.ts";
 import { setPassword } from "../../store/people/user-credentials.ts";
 import { findUserByEmail, insertUser } from "../../store/people/users.ts";
@@ -29,27 +24,34 @@ export interface Newcomer {
 /** An act whose actor has no account yet. */
 export type NewcomerAct = Omit<Act, "actor">;
 
+/** A person who joined with a password of their own, and the time at which it was set. */
+export interface JoinedNewcomer {
+  readonly userId: string;
+  readonly passwordChangedAt: Timestamp;
+}
+
 /**
- * Makes an account for an invited person and makes that person a member, both or neither. Returns false when the e-mail address has an account
+ * Makes an account for an invited person and makes that person a member, both or neither. Returns undefined when the e-mail address has an account
  * already. Such an attempt counts as a failed sign-in of its network address, so that nobody can try one e-mail address after another and cause a
  * password hash for each. Throws 429 after too many attempts, and everything that `acceptInvitation` throws.
  */
-export async function joinAsNewcomer(parts: NewcomerParts, act: NewcomerAct, newcomer: Newcomer): Promise<boolean> {
+export async function joinAsNewcomer(
+  parts: NewcomerParts,
+  act: NewcomerAct,
+  newcomer: Newcomer,
+): Promise<JoinedNewcomer | undefined> {
   const { database, engine } = parts;
-  const subjects = [addressSubject(act.address)];
-  const claims = await claimAttempt(database, subjects, engine.now());
-  if (claims === undefined) throw tooMany((await blockedForSeconds(database, subjects, engine.now())) ?? 1);
-  const isMade = await makeAccount(parts, act, newcomer);
-  if (!isMade) return false;
-  await refundAttempt(database, claims);
-  return true;
+  const claims = await claimAddressAttempt(database, act.address, () => engine.now());
+  const joined = await makeAccount(parts, act, newcomer);
+  if (joined !== undefined) await refundAttempt(database, claims);
+  return joined;
 }
 
 async function makeAccount(
   parts: NewcomerParts,
   act: NewcomerAct,
   { code, email, displayName, password }: Newcomer,
-): Promise<boolean> {
+): Promise<JoinedNewcomer | undefined> {
   const { database, engine, signIn } = parts;
   // Computing the hash takes time, so it is done before the organization is locked.
   const passwordHash = await signIn.hasher.inTurn((hashing) => hashing.hash(normalizePassword(password) ?? ""));
@@ -57,7 +59,7 @@ async function makeAccount(
     return await database.transaction(async (transaction) => {
       const createdAt = engine.now();
       const invitation = await openInvitation(transaction, code, createdAt);
-      if ((await findUserByEmail(transaction, email)) !== undefined) return false;
+      if ((await findUserByEmail(transaction, email)) !== undefined) return undefined;
       const userId = engine.newId();
       const user = { userId, email, displayName, createdAt };
       await insertUser(transaction, user);
@@ -65,16 +67,11 @@ async function makeAccount(
       await recordAccountActivity(transaction, engine, { userId, action: "account-created", address: act.address });
       const actor = { type: "user", id: userId, name: displayName } as const;
       await joinByInvitation(transaction, parts, { ...act, actor }, invitation, user);
-      return true;
+      return { userId, passwordChangedAt: createdAt };
     });
   } catch (error) {
     // An invitation of another organization has made an account with the same address at the same time.
-    if (isUniqueViolation(error)) return false;
+    if (isUniqueViolation(error)) return undefined;
     throw error;
   }
-}
-
-function tooMany(retryAfterSeconds: number): ServiceError {
-  const detail = `Too many attempts from your address failed. Try again in ${retryAfterSeconds} seconds.`;
-  return new ServiceError("RateLimitError", detail, { retryAfterSeconds });
 }

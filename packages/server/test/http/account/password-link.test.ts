@@ -4,6 +4,8 @@ import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { issuePasswordLink } from "../../../src/auth/passwords/password-link.ts";
+import { addressSubject, claimAttempt } from "../../../src/auth/passwords/sign-in-backoff.ts";
+import { setPasswordByLink } from "../../../src/management/account/password-by-link.ts";
 import { listAccountActivity } from "../../../src/store/people/account-activity.ts";
 import { setDisabled } from "../../../src/store/people/user-credentials.ts";
 
@@ -59,6 +61,41 @@ onOneStore((home) => {
     const password = `password number ${statuses.indexOf(200)}`;
     const signIn = signInAt(service, () => service.running.engine.now());
     expect(await signIn.attempt(attemptOf(person, { password }))).toMatchObject({ outcome: "accepted" });
+  });
+
+  test("fifty uses of one link at the same moment compute a hash only for those that run at once, and count for the network address", async () => {
+    const { database, engine } = service.running;
+    const { userId } = await newPerson(service);
+    const secret = await linkFor(userId);
+    const signIn = signInAt(service, () => engine.now());
+    const forgotten: string[] = [];
+    const authenticator = { forgetUser: (id: string) => forgotten.push(id) };
+    const parts = { database, engine, signIn, authenticator };
+    const use = (address: string) => setPasswordByLink(parts, { secret, newPassword, address });
+    const outcomes = await Promise.all(Array.from({ length: 50 }, () => use("192.0.2.1")));
+    expect(outcomes.filter(({ outcome }) => outcome === "set").length).toBe(1);
+    expect(outcomes.filter(({ outcome }) => outcome === "dead-link").length).toBe(49);
+    expect(signIn.hasher.hashCount).toBeLessThanOrEqual(2);
+    expect(forgotten).toEqual([userId]);
+    const counted = await claimAttempt(database, [addressSubject("192.0.2.1")], engine.now());
+    expect(counted?.[0]?.count).toBe(50);
+  });
+
+  test("an address with too many failed attempts uses no link, and a use that succeeds does not count", async () => {
+    const { database, engine } = service.running;
+    const signIn = signInAt(service, () => engine.now());
+    const parts = { database, engine, signIn, authenticator: { forgetUser() {} } };
+    const secret = await linkFor((await newPerson(service)).userId);
+    const [blocked, free] = [addressSubject("192.0.2.2"), addressSubject("192.0.2.3")];
+    for (let count = 0; count < 100; count += 1) await claimAttempt(database, [blocked], engine.now());
+    await expect(setPasswordByLink(parts, { secret, newPassword, address: "192.0.2.2" })).rejects.toMatchObject({
+      code: "RateLimitError",
+      retryAfterSeconds: expect.any(Number),
+    });
+    expect(signIn.hasher.hashCount).toBe(0);
+    const set = await setPasswordByLink(parts, { secret, newPassword, address: "192.0.2.3" });
+    expect(set.outcome).toBe("set");
+    expect((await claimAttempt(database, [free], engine.now()))?.[0]?.count).toBe(1);
   });
 
   test("a reset link lives an hour, a link for a first password three days, and a newer link ends the older", async () => {

@@ -1,9 +1,15 @@
 import { randomUUID } from "node:crypto";
+import { ask } from "@stepwell/testing/audit-rows.ts";
+import { Browser } from "@stepwell/testing/browser.ts";
 import type { Client } from "@stepwell/testing/client.ts";
+import { newPerson, rightPassword } from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
+import { beginSignIn, discover, isArrival } from "@stepwell/testing/sign-in.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
+import { hashAlone } from "../../../src/auth/passwords/password-hasher.ts";
 import { addressSubject, claimAttempt } from "../../../src/auth/passwords/sign-in-backoff.ts";
+import { setPassword } from "../../../src/store/people/user-credentials.ts";
 import { findUserByEmail } from "../../../src/store/people/users.ts";
 
 interface NewInvitation {
@@ -82,6 +88,38 @@ onOneStore((home) => {
     if (site === "cross-site") expect(cookie).toBeNull();
     else expect(cookie).toMatch(/^stepwell-link=[^;]+; Path=\/oidc\/sign-in; Max-Age=60; HttpOnly; SameSite=Lax$/);
   });
+
+  test.each([
+    ["with a new account", false],
+    ["with the account that they have", true],
+  ])(
+    "a person who joined %s is signed in without the password, but not after the password was changed",
+    async (_, isKnown) => {
+      const { database, engine } = service.running;
+      const { link } = await invite((await service.newOrganization()).api);
+      const email = isKnown ? (await newPerson(service)).email : newEmail();
+      const { account: _account, ...fields } = isKnown ? knownAccount(email, rightPassword) : newAccount(email);
+      const browser = new Browser();
+      const headers = { "sec-fetch-site": "same-origin" };
+      const joined = await browser.submit(await browser.open(link), fields, () => false, headers);
+      expect(joined.status).toBe(200);
+      const later = browser.clone();
+      const begun = await beginSignIn(await discover(service.baseUrl), service.baseUrl);
+      const { url } = await browser.open(begun.url, isArrival);
+      const { id_token: idToken } = await begun.finish(url);
+      const { body: account } = await service.client(idToken).call<{ userId: string }>("GetAccount");
+      expect(account).toMatchObject({ email });
+
+      await setPassword(database, account.userId, await hashAlone("another password, and longer"), engine.now());
+      const refused = await later.open(
+        (await beginSignIn(await discover(service.baseUrl), service.baseUrl)).url,
+        isArrival,
+      );
+      expect([refused.status, later.cookieNames().includes("stepwell-link")]).toEqual([409, false]);
+      const sessions = "SELECT signed_in_by FROM user_session WHERE user_id = $1";
+      expect(await ask(database, sessions, account.userId)).toEqual([{ signed_in_by: "link" }]);
+    },
+  );
 
   test("a person with an account signs in and becomes a member", async () => {
     const first = await service.newOrganization();

@@ -1,9 +1,14 @@
 import { ask, rowsOfAction } from "@stepwell/testing/audit-rows.ts";
+import { Browser } from "@stepwell/testing/browser.ts";
 import { linkTo, useSingleSignOn } from "@stepwell/testing/identities/single-sign-on-world.ts";
 import { newPerson, rightPassword } from "@stepwell/testing/people.ts";
-import { isArrival, type Tokens } from "@stepwell/testing/sign-in.ts";
-import { onOneStore } from "@stepwell/testing/stores.ts";
-import { expect, test } from "vitest";
+import { citusUrl } from "@stepwell/testing/postgres/citus-server.ts";
+import { newDatabase } from "@stepwell/testing/postgres/own-database.ts";
+import type { TestOrganization } from "@stepwell/testing/service.ts";
+import { beginSignIn, discover, isArrival, type Tokens } from "@stepwell/testing/sign-in.ts";
+import { onOneStore, type StoreHome } from "@stepwell/testing/stores.ts";
+import { describe, expect, test } from "vitest";
+import { issueSignInLink, signInLinkUrl } from "../../../src/auth/passwords/sign-in-link.ts";
 import { disableUser, enableUser } from "../../../src/operator/accounts.ts";
 import { findMember } from "../../../src/store/access/members.ts";
 
@@ -248,6 +253,91 @@ onOneStore((home) => {
     expect(end.text).toContain("With your e-mail address, you sign in with Acme");
   });
 
+  test.each([
+    ["every address", false],
+    ["this address", true],
+  ])(
+    "a person whose address has a provider cannot join with a password by an invitation for %s",
+    async (_, isFixed) => {
+      const { database } = world.service.running;
+      const leaver = await newPerson(world.service);
+      const email = `${leaver.userId}@acme.test`;
+      await ask(database, "UPDATE app_user SET email = $1 WHERE user_id = $2", email, leaver.userId);
+      const stranger = await world.service.newOrganization();
+      const { link, invitationId, code } = await invitationOf(stranger, isFixed ? { email } : {});
+      const shown = await (await fetch(link)).text();
+      expect(shown.includes("you sign in with Acme")).toBe(isFixed);
+      const known = await join(link, { account: "known", email: ` ${email.toUpperCase()}`, password: rightPassword });
+      expect(known).toMatchObject(refusedAtAcme);
+      expect(known.text).toContain(code);
+      // The answer does not say whether the password is right.
+      expect(await join(link, { account: "known", email: ` ${email.toUpperCase()}`, password: "wrong" })).toEqual(
+        known,
+      );
+      const newEmail = isFixed ? email : `another.${email}`;
+      const asNew = { account: "new", newEmail, displayName: "Eve", newPassword: rightPassword };
+      expect(await join(link, asNew)).toMatchObject(refusedAtAcme);
+      expect(await ask(database, "SELECT 1 FROM user_session WHERE user_id = $1", leaver.userId)).toEqual([]);
+      expect(await ask(database, "SELECT 1 FROM app_user WHERE email = $1", `another.${email}`)).toEqual([]);
+      expect(await findMember(database, stranger.organizationId, leaver.userId)).toBeUndefined();
+      const { body: invitation } = await stranger.api.call("GetInvitation", { params: { invitationId } });
+      expect(invitation).toMatchObject({ status: "open" });
+    },
+  );
+
+  test("a person who joined with a password is not signed in by it once the address has a provider, but a link of the service does", async () => {
+    const { database, engine } = world.service.running;
+    const { userId, email } = await newPerson(world.service);
+    const { link } = await invitationOf(await world.service.newOrganization());
+    const browser = new Browser();
+    const headers = { "sec-fetch-site": "same-origin" };
+    const fields = { email, password: rightPassword };
+    await browser.submit(await browser.open(link), fields, () => false, headers);
+    expect(browser.cookieNames()).toContain("stepwell-link");
+    await ask(database, "UPDATE app_user SET email = $1 WHERE user_id = $2", `${userId}@acme.test`, userId);
+    const { page } = await world.begin(browser);
+    expect([page.status, page.text.includes("Continue with Acme")]).toEqual([200, true]);
+    expect(await ask(database, "SELECT 1 FROM user_session WHERE user_id = $1", userId)).toEqual([]);
+
+    const ofService = signInLinkUrl(world.service.baseUrl, await issueSignInLink(database, userId, engine.now()));
+    await browser.open(ofService, isArrival);
+    const begun = await beginSignIn(await discover(world.service.baseUrl), world.service.baseUrl);
+    const { url } = await browser.open(begun.url, isArrival);
+    expect((await begun.finish(url)).claims()?.sub).toBe(userId);
+  });
+
+  test("a link sets a password for an address of a provider's domain, and nobody signs in with it", async () => {
+    const { database } = world.service.running;
+    const { login, email } = await world.newPersonAt("acme");
+    const { tokens } = await world.signIn("acme", login);
+    const params = { userId: tokens?.claims()?.sub ?? "" };
+    const { body } = await (await world.newOwner()).api.call<{ link: string }>("CreatePasswordLink", { params });
+    const browser = new Browser();
+    const set = await browser.submit(await browser.open(body.link), {
+      password: rightPassword,
+      repeated: rightPassword,
+    });
+    expect(set.status).toBe(200);
+    expect(set.text).toContain("You still sign in with Acme.");
+    const end = await browser.submit((await world.begin(browser)).page, { email });
+    expect(end.text).toContain("With your e-mail address, you sign in with Acme");
+    const { link } = await invitationOf(await world.service.newOrganization());
+    expect(await join(link, { account: "known", email, password: rightPassword })).toMatchObject(refusedAtAcme);
+    const open = "SELECT 1 FROM user_session WHERE user_id = $1 AND ended_at IS NULL";
+    expect(await ask(database, open, params.userId)).toEqual([]);
+    const again = await world.signIn("acme", login);
+    expect((await clientOf(again.tokens).call("GetAccount")).body).toMatchObject({ hasPassword: true });
+  });
+
+  test("a person who signed in at the provider accepts an invitation with its code", async () => {
+    const { login, email } = await world.newPersonAt("acme");
+    const { tokens } = await world.signIn("acme", login);
+    const organization = await world.service.newOrganization();
+    const { code } = await invitationOf(organization, { email });
+    await clientOf(tokens).call("AcceptInvitation", { body: { invitation: code } });
+    expect(await rolesOf(tokens, organization.organizationId)).toEqual(["viewer"]);
+  });
+
   test("a user with another address is asked for the password in a second step", async () => {
     const person = await newPerson(world.service);
     expect((await world.signInWithPassword(person)).claims()?.sub).toBe(person.userId);
@@ -275,5 +365,57 @@ onOneStore((home) => {
       const subjects = both.flatMap(({ tokens }) => tokens?.claims()?.sub ?? []);
       expect(subjects).toEqual([userId]);
     }
+  });
+});
+
+/** The answer of an invitation's page to a form that has a password for an address of Acme. */
+const refusedAtAcme = {
+  status: 400,
+  cookie: null,
+  text: expect.stringMatching(
+    /role="alert">With this e-mail address, you sign in with Acme, and no password is accepted\./,
+  ),
+};
+
+async function invitationOf({ api }: Pick<TestOrganization, "api">, more: { readonly email?: string } = {}) {
+  const body = { roles: ["viewer"], ...more };
+  return (await api.call<{ invitationId: string; link: string; code: string }>("CreateInvitation", { body })).body;
+}
+
+async function join(link: string, fields: Record<string, string>) {
+  const headers = { "sec-fetch-site": "same-origin" };
+  const response = await fetch(link, { method: "POST", body: new URLSearchParams(fields), headers });
+  return { status: response.status, cookie: response.headers.get("set-cookie"), text: await response.text() };
+}
+
+/** A store in whose locale letters outside of ASCII have a lower case, as on most servers. */
+const unicodeHome: StoreHome = {
+  name: "postgres",
+  async prepare() {
+    const { url, remove } = await newDatabase("empty, in Unicode");
+    return { environment: { DATABASE_URL: url }, remove };
+  },
+};
+
+describe.skipIf(citusUrl !== undefined)("on a store in Unicode", () => {
+  const world = useSingleSignOn(unicodeHome);
+
+  test("a letter that is a k in lower case does not hide that an address has a provider", async () => {
+    const { database } = world.service.running;
+    const { userId } = await newPerson(world.service);
+    const email = `kim-${userId}@acme.test`;
+    await ask(database, "UPDATE app_user SET email = $1 WHERE user_id = $2", email, userId);
+    const typed = email.replace("k", "\u212a");
+    expect(await ask(database, "SELECT email FROM app_user WHERE lower(email) = lower($1)", typed)).toEqual([
+      { email },
+    ]);
+    const { browser, page } = await world.begin();
+    const second = await browser.submit(page, { email: typed });
+    const end = await browser.submit(second, { email: typed, password: rightPassword }, isArrival);
+    expect([end.status, isArrival(end.url)]).toEqual([200, false]);
+    expect(end.text).toContain("With your e-mail address, you sign in with Acme");
+    const { link } = await invitationOf(await world.service.newOrganization());
+    expect(await join(link, { account: "known", email: typed, password: rightPassword })).toMatchObject(refusedAtAcme);
+    expect(await ask(database, "SELECT 1 FROM user_session WHERE user_id = $1", userId)).toEqual([]);
   });
 });
