@@ -80,7 +80,7 @@ function declareThisMachine(program: Command): void {
     .command("login")
     .option(
       "--url <address>",
-      "the address of the service; by default that of the profile, STEPWELL_URL, or the service that `stepwell dev` started in this directory",
+      "the address of the service; by default that of the named profile, STEPWELL_URL, the service that `stepwell dev` started in this directory, or the profile in use",
     )
     .option("--organization <name>", "name or id of the organization to work in, if there are several")
     .option("--profile <name>", "sign in at the service of this profile")
