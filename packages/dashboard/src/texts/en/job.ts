@@ -61,7 +61,7 @@ export const job = {
     attempt: "Attempt",
     attemptOf: (attempt: number, most: number) => `${attempt} of ${most}`,
     nextAttemptAt: "Next attempt",
-    retryAt: "Tried again",
+    retryAt: "Next try",
     delayEndsAt: "Sleeps until",
     timeoutAt: "Gives up at",
     jobTimeoutAt: "The job fails at",
