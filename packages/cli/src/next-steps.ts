@@ -1,12 +1,11 @@
-import { addressHere } from "./connection/connection.ts";
-import { currentProfile, namedProfile } from "./connection/stored-profiles.ts";
+import { chosenAddress, chosenProfile } from "./connection/connection.ts";
 import { findSignIn } from "./connection/stored-sign-ins.ts";
 import { table } from "./output/table.ts";
 import { print } from "./output/terminal.ts";
 
 /** Prints three things to do next when `stepwell` is called without a command. They depend on whether this directory or this user knows a service. */
 export function printNextSteps(): void {
-  const place = namedProfile(undefined)?.url ?? addressHere() ?? currentProfile()?.url ?? findSignIn()?.baseUrl;
+  const place = chosenAddress(chosenProfile(undefined)) ?? findSignIn()?.baseUrl;
   const [heading, steps] = place === undefined ? atTheBeginning : [`Stepwell. Commands go to ${place}.`, withService];
   print(heading);
   print();

@@ -50,9 +50,9 @@ export function declareProgram(): Command {
   return program;
 }
 
-const whereCommandsGo = `Commands that talk to a service read STEPWELL_URL, STEPWELL_TOKEN and STEPWELL_ORGANIZATION, or a profile; what is not
-set comes from \`stepwell login\`, or from the dev.json that \`stepwell dev\` wrote. Exit codes: 0 done, 1 failed, 2 wrong usage,
-3 not found, 4 not allowed, 5 unreachable.`;
+const whereCommandsGo = `Commands that talk to a service read STEPWELL_URL, STEPWELL_TOKEN and STEPWELL_ORGANIZATION, or a profile. If none of
+these is set, they use the service that \`stepwell dev\` started here, or the sign-in of \`stepwell login\`.
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 not allowed, 5 unreachable.`;
 
 /** Declares the commands that work in an organization and call a service over HTTP. */
 function declareWork(program: Command): void {
@@ -80,7 +80,7 @@ function declareThisMachine(program: Command): void {
     .command("login")
     .option(
       "--url <address>",
-      "the address of the service; by default that of the profile, STEPWELL_URL, or the service that `stepwell dev` started in this directory",
+      "the address of the service; by default that of the named profile, STEPWELL_URL, the service that `stepwell dev` started in this directory, or the profile in use",
     )
     .option("--organization <name>", "name or id of the organization to work in, if there are several")
     .option("--profile <name>", "sign in at the service of this profile")

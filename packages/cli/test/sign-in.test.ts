@@ -142,6 +142,26 @@ test.concurrent("logout deletes the local tokens even if the service is unreacha
   expect(readFileSync(terminal.credentials, "utf8")).not.toContain("refreshToken");
 });
 
+test.concurrent("login and logout mean the service of the profile in use, and leave a sign-in at another service alone", async () => {
+  const terminal = await newTerminal();
+  const environment = { ...terminal.environment, XDG_CONFIG_HOME: await mkdtemp(join(directory, "profiles-")) };
+  await run(environment, "profile", "set", "prod", "--url", "http://127.0.0.1:9");
+  await run(environment, "profile", "set", "here", "--url", service.baseUrl);
+  await signIn(terminal);
+  await run(environment, "profile", "use", "prod");
+  const nobody = "Nobody is signed in at http://127.0.0.1:9 on this machine.\n";
+  expect(await run(environment, "logout")).toMatchObject({ code: 0, output: nobody });
+  expect(
+    await run({ ...environment, STEPWELL_URL: service.baseUrl, STEPWELL_PROFILE: "prod" }, "logout"),
+  ).toMatchObject({
+    output: nobody,
+  });
+  expect(await accessOf(stored(terminal).idToken)).toBe(200);
+  expect((await run(environment, "login")).complaint).toContain("The service at http://127.0.0.1:9 cannot be reached");
+  await run(environment, "profile", "use", "here");
+  expect((await run(environment, "logout")).output).toContain(`Signed out at ${service.baseUrl}`);
+});
+
 test.concurrent("a command says what to do if its session was ended elsewhere, both at once and when the sign-in is renewed", async () => {
   const terminal = await newTerminal();
   await signIn(terminal);

@@ -1,3 +1,4 @@
+import { HttpProxy } from "@stepwell/testing/proxies/http-proxy.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { postgresHome } from "@stepwell/testing/stores.ts";
 import { createClient, Worker } from "@stepwell/testing/worker.ts";
@@ -18,7 +19,7 @@ async function world() {
   const client = createClient({ baseUrl: service.baseUrl, token: owner.token });
   const stepwell = (...words: string[]) => run(environment, ...words);
   const submit = async (queue: string) => await api.call("SubmitTask", { params: { queue }, body: {} });
-  return { organizationId, client, stepwell, submit };
+  return { organizationId, environment, client, stepwell, submit };
 }
 
 test("a task can be submitted from the command line, which prints the worker's result", async () => {
@@ -38,6 +39,23 @@ test("a task can be submitted from the command line, which prints the worker's r
     output: 49,
     input: { queue: "squares", priority: -5 },
   });
+});
+
+test("the wait for a task includes the wait of its submission, and the job is shown when the time is up", async () => {
+  const { organizationId, environment } = await world();
+  const proxy = await HttpProxy.before(service.baseUrl);
+  try {
+    const words = ["queue", "submit", "nobody-works-here", "--wait", "1", "--json"];
+    const { output } = await run({ ...environment, STEPWELL_URL: proxy.url }, ...words);
+    expect(JSON.parse(output)).toMatchObject({ status: "RUNNING" });
+  } finally {
+    await proxy.stop();
+  }
+  const place = `/organizations/${organizationId}`;
+  expect(proxy.exchanges.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    `POST ${place}/task-queues/nobody-works-here/tasks?waitSeconds=1`,
+    expect.stringMatching(`^GET ${place}/jobs/[^/?]+$`),
+  ]);
 });
 
 test("queues are listed with their waiting tasks, and a queue can be paused and resumed", async () => {

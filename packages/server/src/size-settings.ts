@@ -83,9 +83,9 @@ export const sizeSettings = {
   maxWaitSeconds: integer(
     "STEPWELL_MAX_WAIT_SECONDS",
     60,
-    1,
+    30,
     3_600,
-    "The maximum of waitSeconds in a request. The default is shorter than the timeouts of most proxies.",
+    "The maximum of waitSeconds in a request. The client library waits for 30 s at a time. The default is shorter than the timeouts of most proxies.",
   ),
   maxWaitingRequests: integer(
     "STEPWELL_MAX_WAITING_REQUESTS",

@@ -37,6 +37,11 @@ test("variables that only the command line reads, and variables that Kubernetes 
   expect(describeUnknownVariables({ ...links, ...ours })).toEqual([]);
 });
 
+test("no service refuses the 30 s for which the client library asks it to wait", () => {
+  expect(() => readConfig({ STEPWELL_MAX_WAIT_SECONDS: "29" })).toThrow("must be a whole number from 30 to 3600");
+  expect(readConfig({ STEPWELL_MAX_WAIT_SECONDS: "30" }).maxWaitSeconds).toBe(30);
+});
+
 describe("a renamed setting", () => {
   const former = { STEPWELL_STORE_PATIENCE_MS: "700" };
 

@@ -1,9 +1,8 @@
 import { createClient } from "@stepwell/client";
 import * as openid from "openid-client";
 import { parseAddress } from "../connection/address.ts";
-import { addressHere, devFileHere } from "../connection/connection.ts";
+import { chosenAddress, chosenProfile, devFileHere } from "../connection/connection.ts";
 import { discover, explained, type IssuedTokens, isPassing, type Provider, tokensIn } from "../connection/open-id.ts";
-import { namedProfile } from "../connection/stored-profiles.ts";
 import { findSignIn, type SignIn, storeSignIn } from "../connection/stored-sign-ins.ts";
 import { CommandError } from "../exit-code.ts";
 import { ask, show, warn } from "../output/terminal.ts";
@@ -18,7 +17,7 @@ export interface LoginOptions {
 
 /** Signs in by the device flow: in a browser, here or on another machine, so that no password is typed into a terminal. */
 export async function login({ url, organization, insecure, profile }: LoginOptions): Promise<void> {
-  const baseUrl = parseAddress(url ?? namedProfile(profile)?.url ?? addressHere() ?? "http://localhost:8080");
+  const baseUrl = parseAddress(url ?? chosenAddress(chosenProfile(profile)) ?? "http://localhost:8080");
   const isInsecure = insecure === true;
   const provider = await discover(baseUrl, isInsecure);
   const before = findSignIn(baseUrl);

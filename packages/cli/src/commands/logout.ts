@@ -1,21 +1,22 @@
 import * as openid from "openid-client";
 import { parseAddress } from "../connection/address.ts";
-import { addressHere } from "../connection/connection.ts";
+import { chosenAddress, chosenProfile } from "../connection/connection.ts";
 import { discover, explained } from "../connection/open-id.ts";
 import { findSignIn, removeSignIn, type SignIn } from "../connection/stored-sign-ins.ts";
 import { show } from "../output/terminal.ts";
 
-/** Ends the session at the service, then removes the sign-in from this machine, even if the service cannot be reached. */
+/**
+ * Ends the session at the service, then removes the sign-in from this machine, even if the service cannot be reached. The service is the one to which
+ * commands go. If only a directory of `stepwell dev` chooses it, where nobody needs to sign in, the last sign-in is meant.
+ */
 export async function logout({ url }: { readonly url?: string }): Promise<void> {
-  const named = url ?? (process.env.STEPWELL_URL || undefined);
-  const here = addressHere();
-  const signIn =
-    named !== undefined
-      ? findSignIn(parseAddress(named))
-      : ((here === undefined ? undefined : findSignIn(here)) ?? findSignIn());
+  const profile = url === undefined ? chosenProfile(undefined) : undefined;
+  const address = url === undefined ? chosenAddress(profile) : parseAddress(url);
+  const isNamed = url !== undefined || profile !== undefined || Boolean(process.env.STEPWELL_URL);
+  const there = address === undefined ? undefined : findSignIn(address);
+  const signIn = isNamed ? there : (there ?? findSignIn());
   if (signIn === undefined) {
-    const text =
-      named === undefined ? "Nobody is signed in on this machine." : `Nobody is signed in at ${named} on this machine.`;
+    const text = `Nobody is signed in ${isNamed ? `at ${address} ` : ""}on this machine.`;
     return show({ value: { signedOut: false }, text });
   }
   const { baseUrl, email } = signIn;

@@ -81,8 +81,9 @@ interface SubmitOptions extends Place {
 async function submitTask(queue: string, { input, priority, wait, ...place }: SubmitOptions): Promise<void> {
   const connection = await connect(place);
   const { client, organizationId } = connection;
+  const began = performance.now();
   const job = await client.submitTask(organizationId, queue, { input, priority }, firstWait(wait));
-  await showSubmitted(connection, job, wait);
+  await showSubmitted(connection, job, wait, began);
 }
 
 type TaskQueue = Awaited<ReturnType<StepwellClient["listTaskQueues"]>>[number];

@@ -40,11 +40,12 @@ async function submit(workflow: string, options: SubmitOptions): Promise<void> {
   const { client, organizationId } = connection;
   const workflowId = await workflowIdOf(connection, workflow);
   const body = { workflowId, workflowVersion: version, inputJson: input as Record<string, unknown> };
+  const began = performance.now();
   const job = await client.submitJob(organizationId, body, {
     ...(idempotencyKey !== undefined && { idempotencyKey }),
     ...firstWait(wait),
   });
-  await showSubmitted(connection, job, wait);
+  await showSubmitted(connection, job, wait, began);
 }
 
 /** The submission waits, since most jobs soon end or wait for events. On a terminal it does not wait, so that the progress can be shown. */
@@ -59,14 +60,19 @@ interface Submitted {
   readonly status: string;
 }
 
-/** A job as it was submitted. With `--wait`, the job as it is after the wait. */
-export async function showSubmitted(connection: Connection, submitted: Submitted, wait: number): Promise<void> {
+/** A job as it was submitted. With `--wait`, the job as it is after the wait, which began with the submission. */
+export async function showSubmitted(
+  connection: Connection,
+  submitted: Submitted,
+  wait: number,
+  began: number,
+): Promise<void> {
   const { jobId, status } = submitted;
   if (wait === 0) {
     const text = `Job ${jobId} is ${status}. Follow it: stepwell job watch ${jobId}`;
     return show({ value: submitted, text, quiet: jobId });
   }
-  const job = await waitFor(connection, jobId, wait);
+  const job = await waitFor(connection, jobId, wait - (performance.now() - began) / 1_000);
   showOne(job);
   endAs(job);
 }

@@ -41,8 +41,8 @@ export async function connect(place: Place): Promise<Connection> {
  * to which they belong.
  */
 export async function reach(place: Place): Promise<Access> {
-  const profile = namedProfile(place.profile) ?? (addressHere() === undefined ? currentProfile() : undefined);
-  const baseUrl = profile?.url ?? addressHere() ?? findSignIn()?.baseUrl;
+  const profile = chosenProfile(place.profile);
+  const baseUrl = chosenAddress(profile) ?? findSignIn()?.baseUrl;
   if (baseUrl === undefined) throw new CommandError("notAllowed", `No service is chosen. ${whatToDo}`);
   const known = devFileHere();
   const started = known?.baseUrl !== undefined && parseAddress(known.baseUrl) === baseUrl ? known : undefined;
@@ -53,8 +53,18 @@ export async function reach(place: Place): Promise<Access> {
   return { client: createClient({ baseUrl, token }), baseUrl, token, from, organization };
 }
 
+/** The profile of which commands use the service: the named one, or the one in use if neither this environment nor this directory names a service. */
+export function chosenProfile(named: string | undefined): Profile | undefined {
+  return namedProfile(named) ?? (addressHere() === undefined ? currentProfile() : undefined);
+}
+
+/** The service to which commands go; undefined if it follows from the last sign-in only. */
+export function chosenAddress(profile: Profile | undefined): string | undefined {
+  return profile?.url ?? addressHere();
+}
+
 /** The service that this environment or this directory names. */
-export function addressHere(): string | undefined {
+function addressHere(): string | undefined {
   const { STEPWELL_URL: named } = process.env;
   if (named) return parseAddress(named, "STEPWELL_URL");
   const started = devFileHere()?.baseUrl;

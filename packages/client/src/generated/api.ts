@@ -2573,7 +2573,7 @@ export interface components {
                     waitingCount: number;
                     /**
                      * Format: date-time
-                     * @description The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker ever asked.
+                     * @description The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has asked for at least a day.
                      */
                     polledAt?: string;
                     /** @description The number of workers that asked in the last five minutes. */
@@ -2921,7 +2921,7 @@ export interface components {
             oldestDueAt?: string;
             /**
              * Format: date-time
-             * @description The last time that a worker asked, accurate to a few seconds. It is left out when no worker ever asked.
+             * @description The last time that a worker asked, accurate to a few seconds. It is left out when no worker has asked for at least a day.
              * @example 2026-01-31T12:00:00.000Z
              */
             polledAt?: string;
@@ -2968,7 +2968,7 @@ export interface components {
             oldestDueAt?: string;
             /**
              * Format: date-time
-             * @description The last time that a worker asked, accurate to a few seconds. It is left out when no worker ever asked.
+             * @description The last time that a worker asked, accurate to a few seconds. It is left out when no worker has asked for at least a day.
              * @example 2026-01-31T12:00:00.000Z
              */
             polledAt?: string;

@@ -85,18 +85,26 @@ export function versionQuery(key: WorkflowKey, versionId: string) {
   });
 }
 
+/** All tags in one answer, because a tag that is missing here would be moved as if it were new. */
 export function tagsQuery(key: WorkflowKey) {
   return queryOptions({
     queryKey: [...workflowQueryKey(key), "tags"],
-    queryFn: async ({ signal }) =>
-      (
-        await resultOf(
+    queryFn: async ({ signal }) => {
+      const tags: Tag[] = [];
+      let pageToken: string | undefined;
+      do {
+        const query = { pageSize: 200, ...(pageToken !== undefined && { pageToken }) };
+        const page = await resultOf(
           api.GET("/organizations/{organizationId}/workflows/{workflowId}/tags", {
-            params: { path: key, query: { pageSize: 200 } },
+            params: { path: key, query },
             signal,
           }),
-        )
-      ).tags,
+        );
+        tags.push(...page.tags);
+        pageToken = page.nextPageToken;
+      } while (pageToken !== undefined);
+      return tags;
+    },
   });
 }
 

@@ -29,17 +29,20 @@ const modes = [
 
 const anything: SchemaField = { kind: "json", label: "", isRequired: true };
 
-/** The input of a job. It is shown as a form if its schema allows one, and as JSON if the reader prefers that. */
+/**
+ * The input of a job. It is shown as a form if its schema allows one, and as JSON if the reader prefers that. What was typed stays when the definition
+ * changes.
+ */
 export function SubmitForm({ definition, input, error, isBusy, onClose, onSubmit }: SubmitFormProps) {
   const words = texts.submit;
   const field = useMemo(() => inputFieldOf(definition) ?? anything, [definition]);
   const hasForm = field.kind === "object" || field.kind === "union";
-  const [mode, setMode] = useState<"form" | "json">(hasForm ? "form" : "json");
-  const [draft, setDraft] = useState<Draft>(() => input ?? emptyDraft(field));
+  const [mode, setMode] = useState<"form" | "json">("form");
+  const [typed, setTyped] = useState<{ readonly draft: Draft } | undefined>();
   const [isTried, setTried] = useState(false);
-  // After a change of the version, there may be no form.
+  const draft = typed === undefined ? (input ?? emptyDraft(field)) : typed.draft;
   const isJson = mode === "json" || !hasForm;
-  const problems = isJson ? wholeProblem(draft) : problemsOf(field, draft);
+  const problems = isJson ? wholeProblem(draft) : problemsOf(field, field.kind === "object" ? (draft ?? {}) : draft);
   const canChange = !isJson || wholeProblem(draft).length === 0;
   return (
     <form
@@ -61,12 +64,20 @@ export function SubmitForm({ definition, input, error, isBusy, onClose, onSubmit
         />
       )}
       {isJson ? (
-        <JsonInput draft={draft} problem={problemText(problems[0], draft)} onChange={setDraft} />
+        <JsonInput
+          draft={draft}
+          problem={problemText(problems[0], draft)}
+          onChange={(changed) => {
+            // Typed JSON stays JSON, also if the next definition has a form.
+            setMode("json");
+            setTyped({ draft: changed });
+          }}
+        />
       ) : (
         <SchemaInput
           field={field}
           draft={draft}
-          onChange={setDraft}
+          onChange={(changed) => setTyped({ draft: changed })}
           pointer=""
           problems={shownProblems({ problems, isTried, error, pointer: "/inputJson" })}
         />
@@ -96,7 +107,7 @@ interface JsonInputProps {
 /** A field for JSON. The text stays as it is typed. */
 function JsonInput({ draft, problem, onChange }: JsonInputProps) {
   const words = texts.submit;
-  const [text, setText] = useState(() => textOfDraft(draft));
+  const [text, setText] = useState<string | undefined>();
   const change = (typed: string) => {
     setText(typed);
     onChange(jsonDraft(typed));
@@ -106,7 +117,7 @@ function JsonInput({ draft, problem, onChange }: JsonInputProps) {
       label={words.jsonInput}
       hint={words.jsonHint}
       problem={problem}
-      value={text}
+      value={text ?? textOfDraft(draft)}
       onChange={(event) => change(event.target.value)}
       rows={10}
       spellCheck={false}

@@ -41,6 +41,11 @@ export function SubmitJobDialog({ workflow, name, versionId, tag, input, onClose
   const first = versionId === undefined ? [tagKey("$LIVE")] : [tag !== undefined && tagKey(tag), versionKey(versionId)];
   const target = [chosen, ...first].map((key) => targets?.find((one) => one.key === key)).find(Boolean) ?? targets?.[0];
   const submit = useSubmit(workflow, onClose);
+  const choose = (key: string) => {
+    setChosen(key);
+    // The error was about the other version.
+    if (submit.isError) submit.reset();
+  };
   return (
     <Dialog isOpen onClose={onClose} title={words.title(name)} description={words.text} isWide>
       {targets === undefined && error === null && <Skeleton rows={4} />}
@@ -48,7 +53,7 @@ export function SubmitJobDialog({ workflow, name, versionId, tag, input, onClose
       {targets?.length === 0 && <p>{words.noVersion}</p>}
       {targets !== undefined && target !== undefined && (
         <>
-          <Choice label={words.version} value={target.key} onChange={(event) => setChosen(event.target.value)}>
+          <Choice label={words.version} value={target.key} onChange={(event) => choose(event.target.value)}>
             {targets.map(({ key, label }) => (
               <option key={key} value={key}>
                 {label}
@@ -56,7 +61,6 @@ export function SubmitJobDialog({ workflow, name, versionId, tag, input, onClose
             ))}
           </Choice>
           <Form
-            key={target.key}
             workflow={workflow}
             versionId={target.versionId}
             input={input}
@@ -82,7 +86,7 @@ interface FormProps {
 }
 
 function Form({ workflow, versionId, ...form }: FormProps) {
-  // A tag may be moved while the user types. Then the present form stays until the other version's form is loaded.
+  // The user may choose another version, and a tag may be moved while the user types. The present form stays until the other version's form is loaded.
   const version = { ...versionQuery(workflow, versionId), placeholderData: keepPreviousData };
   const { data, error, refetch } = useQuery(version);
   if (data === undefined) {

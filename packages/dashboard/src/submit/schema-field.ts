@@ -43,12 +43,16 @@ interface Placed {
 /** Below this depth, and where a schema is not one plain kind of value, the form asks for JSON. */
 const maxDepth = 6;
 
-/** Returns the form for a job's input, which is the input of the definition's first step. Undefined for a definition that cannot be understood. */
+/**
+ * Returns the form for a job's input, which is the input of the definition's first step. Undefined for a definition that cannot be understood, and if
+ * the first step makes its input from a template, since then the job's input may be any object.
+ */
 export function inputFieldOf(definition: string): SchemaField | undefined {
   try {
     const parsed = JSON.parse(definition);
-    const reference = parsed.steps[0].integrationDetails.inputDefinition;
-    return fieldOf(reference, parsed.definitions ?? {}, "", true, 0);
+    const [first] = parsed.steps;
+    if (first.input !== undefined) return undefined;
+    return fieldOf(first.integrationDetails.inputDefinition, parsed.definitions ?? {}, "", true, 0);
   } catch {
     return undefined;
   }

@@ -303,7 +303,7 @@ onOneStore((home) => {
       await page.getByText("Live", { exact: true }).waitFor();
       await page.context().setOffline(true);
       await send.click();
-      const report = page.getByText("Nothing is sent again by itself.");
+      const report = page.getByText("This page does not send it again by itself.");
       await report.waitFor();
       await page.context().setOffline(false);
       await page.getByText("Live", { exact: true }).waitFor();

@@ -1,4 +1,4 @@
-import { waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { noopStep, waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
@@ -25,6 +25,31 @@ onOneStore((home) => {
     await page.keyboard.type("mine");
     await lookAgainAndFail(page, "**/workflows/**");
     expect(await editor.innerText()).toContain("mine");
+  });
+
+  test("a typed input stays when another version is chosen", async () => {
+    const owner = await newOwner(service);
+    const { workflowId } = await deploy(owner.api, waitingDefinition);
+    const order = { type: "object", properties: { sku: { type: "string" } }, required: ["sku"] };
+    const definition = { workflowName: "test", steps: [noopStep("only", null)], definitions: { any: order } };
+    await registerVersion(owner.api, workflowId, JSON.stringify(definition));
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
+    await page.getByRole("button", { name: "Submit a job" }).click();
+    const dialog = page.getByRole("dialog");
+    const input = dialog.getByLabel("Input as JSON");
+    await input.fill('{"sku": "A-17", "typed":');
+    await dialog.getByLabel("Run").selectOption("Version 2");
+    await dialog.getByRole("radio", { name: "JSON" }).waitFor();
+    expect(await input.inputValue()).toBe('{"sku": "A-17", "typed":');
+    await input.fill("");
+    await dialog.getByRole("radio", { name: "Form" }).click();
+    await dialog.getByRole("button", { name: "Submit job" }).click();
+    const sku = dialog.getByLabel("sku");
+    await sku.and(page.locator(":focus")).waitFor();
+    await sku.fill("A-17");
+    await dialog.getByLabel("Run").selectOption("Version 1");
+    await expect.poll(() => input.inputValue()).toBe('{\n  "sku": "A-17"\n}');
   });
 
   inWholeMatrix(() => {

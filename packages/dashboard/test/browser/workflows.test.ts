@@ -91,6 +91,22 @@ onOneStore((home) => {
       expect(layers).toEqual([30, 40]);
     });
 
+    test("a tag that is not on the first page of tags is moved, and not taken for a new one", async () => {
+      const owner = await newOwner(service);
+      const { workflowId, versionId } = await deploy(owner.api, straightDefinition);
+      await owner.api.call("SetWorkflowVersionTag", { params: { workflowId, tag: "stable" }, body: { versionId } });
+      await registerVersion(owner.api, workflowId, waitingDefinition);
+      const page = await browser.newPage();
+      // With one tag on each page, two tags are enough.
+      await page.route("**/tags?*", (route) =>
+        route.continue({ url: route.request().url().replace("pageSize=200", "pageSize=1") }),
+      );
+      await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
+      await page.getByRole("button", { name: "Move $LIVE" }).waitFor();
+      await page.getByRole("button", { name: "Move stable" }).click();
+      await page.getByRole("dialog").getByText("stable: version 1 → version 2").waitFor();
+    });
+
     test("a version is tagged with $LIVE by default, or with a name that the user types if it is $LIVE already", async () => {
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, straightDefinition);

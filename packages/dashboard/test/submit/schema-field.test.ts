@@ -13,10 +13,10 @@ import { fieldOf, inputFieldOf, payloadFieldOf, type SchemaField } from "../../s
 
 const field = (schema: unknown, definitions: Record<string, unknown> = {}) => fieldOf(schema, definitions, "", true, 0);
 
-function definitionWith(schema: unknown, more: Record<string, unknown> = {}): string {
+function definitionWith(schema: unknown, more: Record<string, unknown> = {}, first: object = {}): string {
   const inputDefinition = { $ref: "#/definitions/input" };
   return JSON.stringify({
-    steps: [{ name: "a", integrationDetails: { inputDefinition } }],
+    steps: [{ name: "a", integrationDetails: { inputDefinition }, ...first }],
     definitions: { input: schema, ...more },
   });
 }
@@ -138,6 +138,11 @@ describe("a form", () => {
 
   test.each(["", "{", "[]", '{"steps": []}', "null"])("does not exist for the definition %j", (definition) => {
     expect(inputFieldOf(definition)).toBeUndefined();
+  });
+
+  test("does not exist if a template creates the first step's input, because the job's input is another value", () => {
+    const input = { sku: `\${input.item}`, address: `\${input.to}` };
+    expect(inputFieldOf(definitionWith(order, { address }, { input }))).toBeUndefined();
   });
 });
 

@@ -55,7 +55,7 @@ export const problem = {
   unreachableTitle: "The service is out of reach",
   unreachable: "It may be restarting, or your network may be down. This page tries again by itself.",
   changeUnanswered:
-    "It may be restarting, or your network may be down. Nothing is sent again by itself. Check that the service can be reached, and try again.",
+    "It may be restarting, or your network may be down. It is not known whether your change was made. This page does not send it again by itself. Check that the service can be reached, and try again.",
   pageTitle: "Something went wrong",
   notFound: "There is nothing at this address, or you have no access to it. Check the address.",
   request: (requestId: string) => `Request ${requestId}`,

@@ -19,7 +19,7 @@ export const permitted = {
   text: (permission: string, roles: readonly string[]) =>
     `This needs the permission ${permission}. You have ${
       roles.length === 0 ? "no role" : `the ${roles.length === 1 ? "role" : "roles"} ${roles.join(", ")}`
-    } here; an owner can give you another.`,
+    } here. An owner can give you a role that has this permission.`,
 } as const;
 
 export const secret = {

@@ -29,7 +29,7 @@ export function ofTask(
 
 function whyItWaits({ pausedAt, polledAt, workerCount, waitingCount }: QueueFacts, now: Timestamp): string {
   if (pausedAt !== undefined) return `the queue has been paused for ${duration(now - pausedAt)}`;
-  if (polledAt === undefined) return "no worker has ever asked for tasks of this queue";
+  if (polledAt === undefined) return "no worker has asked for tasks of this queue for at least a day";
   const asked = `asked for tasks of this queue ${duration(now - polledAt)} ago`;
   if (workerCount === 0) return `no worker asks now; the last one ${asked}`;
   const workers = workerCount === 1 ? "one worker takes tasks" : `${workerCount} workers take tasks`;

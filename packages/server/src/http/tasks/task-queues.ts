@@ -20,7 +20,7 @@ const queueFields = {
   polledAt: Type.Optional({
     ...Time,
     description:
-      "The last time that a worker asked, accurate to a few seconds. It is left out when no worker ever asked.",
+      "The last time that a worker asked, accurate to a few seconds. It is left out when no worker has asked for at least a day.",
   }),
   workerCount: Type.Integer({ description: "The number of workers that asked in the last five minutes." }),
   pausedAt: Type.Optional({

@@ -563,7 +563,7 @@ describe("a task", () => {
   };
 
   test.each<[string, Partial<QueueFacts>, string]>([
-    ["that no worker asks for", {}, "no worker has ever asked for tasks of this queue"],
+    ["that no worker asks for", {}, "no worker has asked for tasks of this queue for at least a day"],
     [
       "whose workers are gone",
       { polledAt: 405_000 },
@@ -594,7 +594,7 @@ describe("a task", () => {
     const tasks = explain(story, 5_000, circumstances);
     expect(tasks.state).toBe("forked");
     expect(tasks.sentence).toBe(
-      "`each` has run its branches for 5.0 s: 0 of 3 are done, and 2 are open. In item 0 of 3 (`each:1[0]`): The task of `work` has waited in the queue `q` for 5.0 s: no worker has ever asked for tasks of this queue.",
+      "`each` has run its branches for 5.0 s: 0 of 3 are done, and 2 are open. In item 0 of 3 (`each:1[0]`): The task of `work` has waited in the queue `q` for 5.0 s: no worker has asked for tasks of this queue for at least a day.",
     );
     expect(tasks.facts).toMatchObject({ step: "each", branch: "each:1[0]", queue: { name: "q" }, openCount: 2 });
     story.succeed({}, story.callIn("each:1[0]"));

@@ -479,7 +479,7 @@ onOneStore((home) => {
     expect(await explain()).toMatchObject({
       state: "waitingForWorker",
       sentence: expect.stringMatching(
-        /^The task of `work` has waited in the queue `q` for .*: no worker has ever asked for tasks of this queue\.$/,
+        /^The task of `work` has waited in the queue `q` for .*: no worker has asked for tasks of this queue for at least a day\.$/,
       ),
       facts: { step: "work", queue: { name: "q", waitingCount: 1, workerCount: 0 } },
     });
