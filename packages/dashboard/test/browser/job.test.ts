@@ -301,6 +301,7 @@ onOneStore((home) => {
       await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
       const send = page.getByRole("button", { name: "Send approved", exact: true });
       await page.getByText("Live", { exact: true }).waitFor();
+      await page.locator("[data-step=approve]").waitFor();
       await page.context().setOffline(true);
       await send.click();
       const report = page.getByText("This page does not send it again by itself.");
