@@ -45,6 +45,7 @@ export interface LeftOut extends LeftOutJobs {
   readonly organizationIds: readonly string[];
 }
 
+/** Lists the values of a search's three parameters in this order: version ids, job ids, organization ids. */
 export function leftOutValues({ versionIds, jobIds, organizationIds }: LeftOut): readonly unknown[] {
   return [versionIds, jobIds, organizationIds];
 }

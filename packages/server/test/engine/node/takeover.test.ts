@@ -103,7 +103,7 @@ onEveryStore((home) => {
     #hasFreeSlots = true;
     readonly #plans = new Plans(executorCatalog(readConfig({})), readConfig({}));
     readonly #commit = this.#groupCommit();
-    /** What the reports of the takeover wait for, as they wait for the commits of an organization that rests. */
+    /** The reports of the takeover wait for this, as they wait for the commits of an organization that rests. */
     reportAfter = async (_key: JobKey): Promise<void> => undefined;
     readonly takeover = takeoverDuty({
       database,
