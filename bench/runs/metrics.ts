@@ -87,7 +87,7 @@ async function medianMs(database: Database, range: MetricRange): Promise<number>
   const samples: number[] = [];
   for (let run = 0; run < repetitions; run += 1) {
     const begun = performance.now();
-    const rows = await readMetric(database.reader(range.organizationId), range, "jobDuration");
+    const rows = await Array.fromAsync(readMetric(database.reader(range.organizationId), range, "jobDuration"));
     const summaries = rows.map(({ classes }) => summarizeDurations(classes));
     if (summaries.length !== (range.to - range.from) / 1000 / range.bucketSeconds)
       throw new Error("A bucket is missing.");

@@ -18,7 +18,7 @@ export const largeHistories: HostileTenant = {
       },
       {
         file: "store/jobs/job-values.ts",
-        text: "const portionBytes = 4_000_000;",
+        text: "const portionBytes = 1_000_000;",
         replacement: "const portionBytes = 16_000_000;",
       },
     ],

@@ -161,13 +161,23 @@ async function answerMetric(db: Queryable, subject: Subject, query: Query, now: 
   const incomplete = await incompleteBefore(db, range, now);
   if (isKeyOf(counts, metric)) {
     const aggregation = chosenAggregation(query, ["sum"]);
-    const rows = await readMetric(db, range, counts[metric]);
-    return { ...about, aggregation, points: pointsOf(range, rows, sumOf, 0), ...incomplete };
+    const values = await valuesOf(readMetric(db, range, counts[metric]), sumOf);
+    return { ...about, aggregation, points: pointsOf(range, values, 0), ...incomplete };
   }
   const aggregation = chosenAggregation(query, durationAggregations);
-  const rows = await readMetric(db, range, durations[metric]);
   const measure = ({ classes }: MetricRow) => summarizeDurations(classes)?.[aggregation];
-  return { ...about, aggregation, points: pointsOf(range, rows, measure, null), ...incomplete };
+  const values = await valuesOf(readMetric(db, range, durations[metric]), measure);
+  return { ...about, aggregation, points: pointsOf(range, values, null), ...incomplete };
+}
+
+/** The value of each bucket that has rows. */
+async function valuesOf(
+  rows: AsyncIterable<MetricRow>,
+  measure: (row: MetricRow) => number | undefined,
+): Promise<ReadonlyMap<number, number | undefined>> {
+  const values = new Map<number, number | undefined>();
+  for await (const row of rows) values.set(row.bucket, measure(row));
+  return values;
 }
 
 /** The number of running or waiting jobs. It is a minimum when there are more running jobs than are counted. */
@@ -232,11 +242,9 @@ function rangeOf(query: Query, subject: Subject, now: Timestamp) {
 
 function pointsOf(
   { from, to, bucketSeconds }: MetricRange,
-  rows: readonly MetricRow[],
-  measure: (row: MetricRow) => number | undefined,
+  values: ReadonlyMap<number, number | undefined>,
   empty: number | null,
 ): Metric["points"] {
-  const values = new Map(rows.map((row) => [row.bucket, measure(row)]));
   const first = from / 1000 / bucketSeconds;
   const count = (to - from) / 1000 / bucketSeconds;
   return Array.from({ length: count }, (_, index) => {

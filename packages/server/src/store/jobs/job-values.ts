@@ -66,7 +66,7 @@ export async function readValues(
 }
 
 /**
- * Reads values of one job as `readValues` does, but only a few megabytes with each statement. A statement that reads 16 MB would keep the server and
+ * Reads values of one job as `readValues` does, but only about a megabyte with each statement. A statement that reads 16 MB would keep the server and
  * this node from other work for 100 ms, and the read of a user is not that urgent.
  */
 export async function readValuesInPortions(
@@ -94,7 +94,7 @@ export async function readValuesInPortions(
   return read;
 }
 
-const portionBytes = 4_000_000;
+const portionBytes = 1_000_000;
 
 const readValueRows = statement<ReadValue>(
   "read_job_values",

@@ -21,13 +21,32 @@ export interface MetricRow {
   readonly classes: readonly DurationCount[];
 }
 
-/** Reads the sums of a measure: the rollups and the changes that wait to be folded. One statement reads both, so it sees them at the same instant. */
-export async function readMetric(db: Queryable, range: MetricRange, measure: Measure): Promise<MetricRow[]> {
+/**
+ * Reads the sums of a measure: the rollups and the changes that wait to be folded. One statement reads both, so it sees them at the same instant. Each
+ * statement reads a slice of the range, because the embedded store keeps this thread from all other work until a statement ends.
+ */
+export async function* readMetric(db: Queryable, range: MetricRange, measure: Measure): AsyncGenerator<MetricRow> {
   const { organizationId, from, to, bucketSeconds, workflowIds } = range;
-  const bucketOf = (at: Timestamp) => at / 1000 / bucketSeconds;
-  const values = [organizationId, measure, bucketSeconds, bucketOf(from), bucketOf(to), workflowIds];
-  const rows = await db.query(readMetricRows, values);
-  return rows.map(({ bucket, durationClasses, counts, totalsMs, maximaMs }) => ({
+  const end = to / 1000 / bucketSeconds;
+  for (let start = from / 1000 / bucketSeconds; start < end; start += bucketsAtOnce) {
+    const sliceEnd = Math.min(end, start + bucketsAtOnce);
+    const rows = await db.query(readMetricRows, [
+      organizationId,
+      measure,
+      bucketSeconds,
+      start,
+      sliceEnd,
+      workflowIds,
+    ]);
+    for (const row of rows) yield metricRowOf(row);
+  }
+}
+
+/** A bucket has up to a hundred rows for each workflow. */
+const bucketsAtOnce = 120;
+
+function metricRowOf({ bucket, durationClasses, counts, totalsMs, maximaMs }: ArraysOfBucket): MetricRow {
+  return {
     bucket,
     classes: durationClasses.map((durationClass, index) => ({
       durationClass,
@@ -35,7 +54,7 @@ export async function readMetric(db: Queryable, range: MetricRange, measure: Mea
       totalMs: totalsMs[index] ?? 0,
       maxMs: maximaMs[index] ?? 0,
     })),
-  }));
+  };
 }
 
 interface ArraysOfBucket {

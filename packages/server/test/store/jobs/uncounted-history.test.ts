@@ -47,7 +47,7 @@ onEveryStore((home) => {
   async function stepDurations(organizationId: string) {
     const from = Date.parse("2026-01-31T00:00:00Z");
     const day = { organizationId, from, to: from + dayMs, bucketSeconds: dayMs / 1_000, workflowIds: null };
-    const rows = await readMetric(opened.database, day, "stepDuration");
+    const rows = await Array.fromAsync(readMetric(opened.database, day, "stepDuration"));
     const classes = rows.flatMap((row) => row.classes);
     const sumOf = (field: "count" | "totalMs") => classes.reduce((sum, one) => sum + one[field], 0);
     return { count: sumOf("count"), totalMs: sumOf("totalMs"), maxMs: Math.max(...classes.map(({ maxMs }) => maxMs)) };
