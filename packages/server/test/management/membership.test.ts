@@ -44,7 +44,7 @@ onOneStore((home) => {
     await store.remove();
   });
 
-  test("an organization that the service itself makes has an owner, and the audit trail names both", async () => {
+  test("an organization that the service itself makes has an owner, and the audit trail names the service and the owner", async () => {
     const ownerId = await newUser();
     const organizationId = await newOrganization(ownerId);
 
@@ -78,7 +78,7 @@ onOneStore((home) => {
     expect(await entriesOf(organizationId, "AcceptInvitation")).toHaveLength(1);
   });
 
-  test("a new user is named in the audit trail by the account that the invitation created", async () => {
+  test("the audit trail names a new user by the account that the invitation created", async () => {
     const { organizationId, code } = await newInvitation(["viewer"]);
     const email = `${randomUUID()}@example.org`;
 

@@ -89,7 +89,7 @@ export class Things {
     this.world = world;
   }
 
-  /** `own` is the organization of the callers. A name may contain its id beside a thing of the other organization. */
+  /** `own` is the organization of the callers. Some names combine the id of this organization with the id of a thing of the other organization. */
   static async of(service: TestService, world: World, own: World): Promise<Things> {
     const things = new Things(service, world);
     await things.#complete(own.ids.organizationId);

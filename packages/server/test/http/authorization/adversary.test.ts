@@ -136,12 +136,12 @@ onOneStore((home) => {
     const after = await rowsOfStore(service);
 
     expect(differences).toEqual([]);
-    expect(reached, "whoever names what is another organization's finds nothing").toEqual([]);
+    expect(reached, "a caller who names a thing of another organization finds nothing").toEqual([]);
     expect(named, "no answer names an id that the caller did not send").toEqual([]);
     expect([...told]).toEqual(Object.keys(saidToEverybody));
     const theirs = { organizationId: things.world.ids.organizationId, userId: things.world.organization.owner.userId };
     const strays = refusedRows.filter((row) => !isLate(row) && !isDenialOf(row, organizationId, deniedRequests));
-    expect(strays, "what is refused leaves the callers' own denials and nothing else").toEqual([]);
+    expect(strays, "rejected requests leave no rows except the denials of their callers").toEqual([]);
     expect(
       changedRows(before, after).filter((row) => isRowOf(row, theirs)),
       "nothing of the other organization changes",

@@ -123,7 +123,7 @@ const checks: Readonly<Record<string, (job: EndedJob, rest: string) => void>> = 
     expect([status, error?.code, error?.type].filter((word) => word !== undefined).join(" ")).toBe(`FAILED ${rest}`),
 };
 
-/** The request of each job that waits for an answer to it. */
+/** The request that each job has sent and that waits for its answer, by the id of the job. */
 const asked = new Map<string, AskedRequest>();
 
 /** The ids of the tasks that were taken from a queue for other jobs, by the id of the job. */

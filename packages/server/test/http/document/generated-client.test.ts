@@ -108,7 +108,7 @@ onOneStore((home) => {
     expect(proxy.exchanges.at(-1)?.body).toBe("");
   });
 
-  test("an attempt that comes during the first one is not rejected for a code that the first one used", async () => {
+  test("an attempt that comes during the first one is not rejected because the first one has used the code", async () => {
     const person = await newSignedInPerson(service);
     const { recoveryCodes } = await giveSecondFactor(service, person);
     const body = { password: rightPassword, code: recoveryCodes[0] };

@@ -99,7 +99,7 @@ onOneStore((home) => {
     expect(code).toBe(0);
   });
 
-  test("the schemas of every request compile, which the service does at the first call of an operation", async () => {
+  test("the schemas of every request compile, although the service compiles them only at the first call of an operation", async () => {
     const app = anotherServer();
     const check = createValidatorCompiler();
     let checked = 0;

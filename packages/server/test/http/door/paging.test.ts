@@ -164,7 +164,7 @@ onOneStore((home) => {
     expect((await readPages(api, workflowsByName, 200)).flat()).toEqual(pages.flat());
   });
 
-  test("workflows are listed by name, byte by byte, and any pages of them together are the whole list", async () => {
+  test("workflows are listed by name, byte by byte, and the pages together are the whole list, whatever their size", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uniqueArray(

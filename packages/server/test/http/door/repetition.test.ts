@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildWorld, type World } from "../authorization/authorization-rows.ts";
 import { type Prepared, type RepetitionRow, repetitionRows } from "./repetition-rows.ts";
 
-/** The first two attempts of each network fail; the third one succeeds. */
+/** On each of these networks, the first two attempts of a call fail, and the third one succeeds. */
 const badNetworks: readonly (readonly Way[])[] = [
   ["answer-lost", "answer-refused"],
   ["refused", "answer-lost"],

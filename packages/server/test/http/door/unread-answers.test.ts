@@ -41,7 +41,7 @@ onOneStore((home) => {
   const succeeds = (api: Client, params: { jobId: string }) =>
     vi.waitFor(async () => void (await api.call("GetJob", { params })), { timeout: 20_000, interval: 100 });
 
-  test("large unread answers take at most half of their room for one organization, and free it at their end", async () => {
+  test("large unread answers of one organization take at most half of the room for such answers, and free it at their end", async () => {
     await using service = await started({});
     const { api, params, again, askWithoutReading } = await withLargeJob(service);
     const other = await withLargeJob(service, 1);

@@ -13,7 +13,7 @@ import { definitionCheck } from "../../../src/engine/plans/definition-check.ts";
 import { Plans } from "../../../src/engine/plans/plans.ts";
 
 onOneStore((home) => {
-  test("jobs of a version that lowered limits would reject start, and run to their end", async () => {
+  test("jobs start and run to their end even if lowered limits would now reject their version", async () => {
     const { environment, remove } = await home.prepare();
     onTestFinished(remove);
     const sameStore: StoreHome = { ...home, prepare: async () => ({ environment, remove: async () => {} }) };

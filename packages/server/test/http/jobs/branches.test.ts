@@ -128,7 +128,7 @@ onOneStore((home) => {
     expect(body.currentStep).toMatchObject({ name: "approve", branch: "split:1[left]", awaiting });
   });
 
-  test("the items of a step are listed in pages, the failed ones first, and counted together with those that have not begun", async () => {
+  test("the items of a step are listed in pages, the failed ones first, and each page has the counts of all items", async () => {
     const { api } = await service.newOrganization();
     const config = { items: "${ input.list }", step: "check", concurrency: 2, onItemFailure: "collect" };
     const { workflowId } = await deploy(

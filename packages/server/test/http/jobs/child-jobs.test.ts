@@ -183,7 +183,7 @@ onOneStore((home) => {
     expect(body.childJobs).toBeUndefined();
   });
 
-  test("a tree of jobs may have no more than its bound", async () => {
+  test("a tree of jobs cannot have more child jobs than the configuration allows", async () => {
     const { begin, read } = await family({
       root: [
         forEach("each", { items: [1, 2, 3, 4, 5, 6], step: "begin", concurrency: 1, onItemFailure: "collect" }, null),

@@ -19,7 +19,7 @@ onOneStore((home) => {
   }
 
   test.each([true, false])(
-    "a decision of %s that was sent before the job waits for it reaches the last step",
+    "a decision of %s reaches the last step, even if it is sent before the job waits for it",
     async (approved) => {
       const job = await jobOf([wait("paid", ["paid"], "approve"), approve("approve", "act"), act]);
       expect(await job.send("approved", { payload: { approved, comment: "so be it" } })).toMatchObject({
@@ -77,7 +77,7 @@ onOneStore((home) => {
     expect(await job.events()).toEqual([]);
   });
 
-  test("a second click on one gate of a loop opens no other gate", async () => {
+  test("a second event for one visit of a step does not count for the next visit", async () => {
     const steps = [
       { ...approve("approve", "act") },
       { ...act, integrationDetails: { ...act.integrationDetails, inputDefinition: ref("yes") }, onFailure: "approve" },

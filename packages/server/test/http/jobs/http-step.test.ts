@@ -43,7 +43,7 @@ onOneStore((home) => {
       ]);
     });
 
-    test("retries when the other side asks for it, under the same key, and without a policy of its own", async () => {
+    test("retries under the same key when the server asks for it, even if the step has no retry policy", async () => {
       await using server = await ScriptedServer.start((response) => {
         if (server.requests.length > 1) response.end("ok");
         else response.writeHead(503, { "retry-after": "2" }).end();

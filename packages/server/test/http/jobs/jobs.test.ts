@@ -398,7 +398,7 @@ onOneStore((home) => {
     expect(counts).toEqual([1, 0]);
   });
 
-  test("a job shows the name of the user who submitted it, and only the token's id of a program", async () => {
+  test("a job shows the name of the user who submitted it, and for a program only the id of its token", async () => {
     const { api, owner } = await service.newOrganization();
     const { workflowId } = await deploy(api, waitingDefinition);
     const { jobId } = await submitAndWait(api, workflowId);
@@ -493,7 +493,7 @@ onOneStore((home) => {
       await api.call("SendJobEvent", { params, body: { eventId: `e${number}`, payload: input.text } });
     }
     const events = await api.call<Page>("ListJobEvents", { params, query: { pageSize: 200 } });
-    // Sixteen of them with their quotation marks are more than an answer may have.
+    // Sixteen of these payloads, with their quotation marks, are larger than an answer may be.
     expect(events.body.events).toHaveLength(15);
     expect(events.body.nextPageToken).toBeDefined();
   });

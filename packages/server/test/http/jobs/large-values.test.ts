@@ -277,7 +277,7 @@ describe("on a server of its own, whose log contains only the service's writes",
     return row?.position ?? Number.NaN;
   };
 
-  test("an event causes few writes, however large the job's input is, also if it ends a wait whose output is its input", async () => {
+  test("an event causes few writes, however large the job's input is, even if the event ends a wait that outputs this input", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(api, definitionOf(waitStep("w", ["x"], "v"), waitStep("v", ["y"], null)));
     const input = {

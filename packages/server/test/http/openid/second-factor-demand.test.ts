@@ -66,7 +66,7 @@ onOneStore((home) => {
     await expectRefused(organization.api.as(idToken));
   });
 
-  test("a member who follows the error's instructions gets access at once, and loses it without the factor", async () => {
+  test("a member who follows the error's instructions gets access at once, and loses it when the second factor is turned off", async () => {
     const organization = await newDemandingOrganization();
     const person = await newSignedInPerson(service);
     await service.addMember(organization.organizationId, person.userId, ["developer"]);
@@ -109,7 +109,7 @@ onOneStore((home) => {
     expect((await organization.api.call("GetOrganization")).body).toMatchObject({ requiresSecondFactor: false });
   });
 
-  test("the requirement can be turned off, both changes are in the audit trail, and a new name does not change it", async () => {
+  test("the requirement can be turned off, both changes are in the audit trail, and renaming the organization does not change the requirement", async () => {
     const organization = await service.newOrganization();
     const member: TestMember = await service.newMember(organization, ["viewer"]);
     await giveFactor(organization.owner.userId);

@@ -129,7 +129,7 @@ onOneStore((home) => {
     expect(stranger.page.url.searchParams.get("error")).toBe("login_required");
   });
 
-  test("a client that asks for consent signs in as without it, because the service's own clients need no consent", async () => {
+  test("a client that asks for the consent page signs in without it, because the service's own clients need no consent", async () => {
     const person = await newPerson(service);
     const first = await signIn(service.baseUrl, person);
     const again = await pageOfSignIn(first.browser, { prompt: "consent" });

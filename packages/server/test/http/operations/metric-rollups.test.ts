@@ -79,7 +79,7 @@ onEveryStore((home) => {
           await expectAll();
         }
       }),
-      // A failure is reported without shrinking, which would take longer than the test may. If a run hangs, it reports how far it came.
+      // A failure is reported without shrinking, since that would take longer than the test may. If a run hangs, the report says how far it came.
       { numRuns: scope === "all" ? 4 : 2, endOnFailure: true, timeout: 28_000 },
     );
   }, 120_000);
@@ -126,7 +126,7 @@ onEveryStore((home) => {
     const { database } = service.running;
     const { workflowId } = await deploy(api, straightDefinition);
     for (let count = 0; count < 3; count += 1) await submitAndWait(api, workflowId);
-    // When their jobs are deleted, some counts are in the rollups already and some are not.
+    // When the jobs are deleted, the rollups already include the counts of some of them, and not those of the others.
     await foldTwice(database);
     await submitAndWait(api, workflowId);
     const expected = await metricsOfHistory(database, organizationId, null);
@@ -204,7 +204,7 @@ async function untilCounted(database: Database): Promise<void> {
 }
 
 /**
- * Removes all counts. With `counted` null, the history is as the migration finds it, which is a backlog. With false, it is as nodes of an earlier
+ * Removes all counts. With `counted` null, the history is a backlog, as the migration finds it. With false, the history is as nodes of an earlier
  * release write it after the migration.
  */
 async function forgetCounts(database: Database, organizationId: string, counted: false | null): Promise<void> {

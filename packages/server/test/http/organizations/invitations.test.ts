@@ -140,7 +140,7 @@ onOneStore((home) => {
     await api.as(code).refused("GetOrganization", "AuthenticationError");
   });
 
-  test("an invitation for an e-mail address can be accepted only by its owner, in any case of letters", async () => {
+  test("an invitation for an e-mail address can be accepted only by the owner of this address, in any case of letters", async () => {
     const { api, organizationId } = await service.newOrganization();
     const [invited, other] = [await service.newUser(), await service.newUser()];
     const email = `${invited.userId}@EXAMPLE.org`;

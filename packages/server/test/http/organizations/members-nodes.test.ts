@@ -115,7 +115,7 @@ describe("on two nodes over one PostgreSQL", () => {
     }
   });
 
-  test("a role that is deleted while it is given to a member is either gone or theirs, never both", async () => {
+  test("if a role is deleted while it is given to a member, exactly one of the two succeeds", async () => {
     const { api, organizationId, owner } = await cluster.node(0).newOrganization();
     const there = cluster.node(1).client(owner.token, { organizationId });
     for (let round = 0; round < 10; round += 1) {

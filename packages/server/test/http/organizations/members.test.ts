@@ -213,7 +213,7 @@ onOneStore((home) => {
     expect(rows.every(({ actor_id: actor }) => actor === owner.userId)).toBe(true);
   });
 
-  test("revoking a member's tokens needs that permission, and at least the permissions of the tokens", async () => {
+  test("revoking a member's tokens needs the permission to revoke tokens, and all permissions of the tokens", async () => {
     const organization = await service.newOrganization();
     const { api } = organization;
     await api.call("CreateRole", { body: { name: "people", permissions: ["member:read", "member:remove"] } });

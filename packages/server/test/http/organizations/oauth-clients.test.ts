@@ -361,7 +361,7 @@ onOneStore((home) => {
       expect(again.page.text).toContain("Allow this application to act for you?");
     });
 
-    test("ends with the client, even one that was used just before, and a refresh is not answered again", async () => {
+    test("ends when its client is deleted, even if it was used just before, and a repeated refresh is rejected", async () => {
       const setting = await newSetting(service);
       const { clientId } = setting.client;
       const { idToken, refreshToken, tokens, browser } = await arrive(service, setting);
@@ -405,7 +405,7 @@ onOneStore((home) => {
       await expect.poll(allowed, { timeout: secondWithSlackMs, interval: 50 }).toBeNull();
     });
 
-    test("revoked by its client ends no other session of the user", async () => {
+    test("that its client revokes ends no other session of the user", async () => {
       const setting = await newSetting(service);
       const { browser, idToken: dashboard } = await signIn(service.baseUrl, setting.person);
       const attempt = await begin(service, setting.client.clientId, {}, browser);

@@ -89,7 +89,7 @@ onOneStore((home) => {
     }
   });
 
-  test("a requested key is used exactly, once in the service: a second organization cannot have it", async () => {
+  test("a requested key is used unchanged, and a second organization of the service cannot have it", async () => {
     const user = await service.newUser();
     const key = `k-${randomUUID()}`;
     const create = (names: object) =>
@@ -107,7 +107,7 @@ onOneStore((home) => {
     expect((await create({ key })).body.key).toBe(key);
   });
 
-  test("a key that is not requested is made from the name, with an ending if that is taken", async () => {
+  test("if no key is requested, one is made from the name, with an ending if that key is taken", async () => {
     const user = await service.newUser();
     const keyFor = async (name: string) =>
       (await user.client.call<Organization>("CreateOrganization", { body: { ...acme, name } })).body.key;

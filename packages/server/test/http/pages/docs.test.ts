@@ -138,7 +138,7 @@ onOneStore((home) => {
     expect(rows.length).toBeGreaterThan(300);
   });
 
-  test("llms.txt lists each page as Markdown, whose links lead to such pages", async () => {
+  test("llms.txt lists each page as Markdown, and every relative link of these pages works", async () => {
     const { port } = prefixed.running;
     const response = await fetch(`http://localhost:${port}/tools/flow/llms.txt`);
     expect(response.headers.get("content-type")).toBe("text/plain; charset=utf-8");

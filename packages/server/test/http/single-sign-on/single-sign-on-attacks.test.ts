@@ -66,7 +66,7 @@ onOneStore((home) => {
     expect(none.status).toBe(400);
   });
 
-  test("an attempt with the wrong state uses up the return", async () => {
+  test("after a return with the wrong state, the return with the right state is rejected, too", async () => {
     const { browser, wayBack } = await awaySignedIn();
     const state = wayBack.searchParams.get("state") ?? "";
     await browser.open(withParameter(wayBack, "state", `${state}x`), isArrival);

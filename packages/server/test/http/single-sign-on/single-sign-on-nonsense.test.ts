@@ -113,7 +113,7 @@ onOneStore((home) => {
     },
   );
 
-  test("an answer of an issuer that never comes or never ends is given up after seconds", async () => {
+  test("the service gives up after seconds if an issuer's answer never comes or never ends", async () => {
     const startedAt = performance.now();
     let asked = 0;
     const script: Script = (response) => {
@@ -135,7 +135,7 @@ onOneStore((home) => {
     expect(page.status).toBe(403);
   });
 
-  test("a verified e-mail address is accepted only as that address, in whichever answer it comes", async () => {
+  test("an e-mail address is accepted only if the answer that contains it also says that it is verified", async () => {
     issuer.userInfo = (response) => issuer.json(response, { sub: "mixed", email: "mixed@scripted.test" });
     const inToken = await signInThere(withClaims(() => ({ sub: "mixed", email: undefined, email_verified: true })));
     expect(inToken.page.text).toContain("does not say that your e-mail address is verified");

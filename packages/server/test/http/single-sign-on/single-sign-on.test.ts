@@ -285,7 +285,7 @@ onOneStore((home) => {
     },
   );
 
-  test("a person who joined with a password is not signed in by it once the address has a provider, but a link of the service does", async () => {
+  test("once a person's address has a provider, joining with a password does not sign the person in, but a link of the service does", async () => {
     const { database, engine } = world.service.running;
     const { userId, email } = await newPerson(world.service);
     const { link } = await invitationOf(await world.service.newOrganization());

@@ -526,7 +526,7 @@ onOneStore((home) => {
     const { workflowId } = await submitTask();
     await registerVersion(api, workflowId, taskDefinition().replace('"test"', '"stepwell-task"'));
     expect((await submitTask()).workflowId).toBe(workflowId);
-    // A newer version that a user or another release registered does not make the service register this one again.
+    // After a user or another release has registered a newer version, the service does not register its own version again.
     expect(await countVersions(service.running.database, organizationId, workflowId)).toBe(2);
     await api.call("DeleteWorkflow", { params: { workflowId } });
     expect((await submitTask()).workflowId).not.toBe(workflowId);

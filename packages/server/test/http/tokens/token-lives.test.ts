@@ -133,7 +133,7 @@ onOneStore((home) => {
     expect(link.body.expiresAt).toBe(limit);
   });
 
-  test("a token by a lasting credential ends after 90 days by default, and never if the expiry is null", async () => {
+  test("a token that is created by a credential without expiry ends after 90 days by default, and never if its expiry is null", async () => {
     const { api } = await service.newOrganization();
     const before = service.running.engine.now();
     const usual = await create(api);
@@ -213,7 +213,7 @@ onOneStore((home) => {
       await successor.call("ListJobs");
       const another = { params, headers: { "amz-sdk-invocation-id": randomUUID() } };
       await program.refused("RotateApiToken", "AuthorizationError", another);
-      // The first attempt cannot be repeated any more after its successor has rotated the token.
+      // The first rotation cannot be repeated any more after the secret that it made has rotated the token.
       await successor.call("RotateApiToken", { params });
       await successor.refused("RotateApiToken", "AuthorizationError", once);
     });

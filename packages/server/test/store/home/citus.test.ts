@@ -157,7 +157,7 @@ test("a search that continues after its last row omits none, whichever worker ha
   expect(seen).toEqual(Array.from({ length: organizationCount }, (_, index) => uuid(index + 1)).sort());
 });
 
-test("a search for due versions that ends at its limit continues where the first of all Citus workers has ended", async () => {
+test("after a search for due versions ends at its limit, the next one continues at the earliest place that a Citus worker has reached", async () => {
   const leftOut = { versionIds: [], fullOrganizationIds: [] };
   const whole = await findDueVersions(database, now, leftOut, undefined, 500);
   const { rows } = await citus.client.query<VersionKey>(
@@ -219,7 +219,7 @@ test("a Citus worker that is down delays only its own organizations", async () =
   expect(reports.at(-1)).toEqual([second, undefined]);
 });
 
-test("a search that found nothing rests if it says so", async () => {
+test("a search that found nothing is not repeated for a while if its statement says so", async () => {
   let passedMs = 0;
   const shards = new Shards();
   await shards.learn(database);
@@ -272,7 +272,7 @@ test("a transaction that is rejected because a shard was split can be tried agai
   }
 });
 
-test("an error with the known shards is reported unchanged", async () => {
+test("an error is reported unchanged if the known shards have not changed", async () => {
   const refused = database.transaction((transaction) => transaction.query(refuse("0A000"), []));
   await expect(refused).rejects.toThrow("refused");
   await expect(refused).rejects.not.toThrow(TransactionAbortedError);

@@ -111,7 +111,7 @@ async function expectFullAndRecovery(service: TestService, disk: string): Promis
 }
 
 describe.skipIf(!mayMount)("on a disk that is really full", () => {
-  test("a node on a PostgreSQL server is not ready until the tables have room, though it can still beat", async () => {
+  test("a node on a PostgreSQL server is not ready until the tables have room, although its heartbeats continue", async () => {
     const disk = smallDisk(40);
     expect(disk).toBeDefined();
     if (disk === undefined) return;

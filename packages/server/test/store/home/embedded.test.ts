@@ -57,7 +57,7 @@ describe("an open store", () => {
 
   beforeAll(async () => {
     directory = await copyOfTemplate();
-    // A restore from a backup may leave this mode.
+    // After a restore from a backup, the directories may have this mode.
     await chmod(directory, 0o755);
     await chmod(join(directory, "postgres"), 0o755);
     database = await openEmbedded({ ...usual, dataDir: directory, onSync: () => (syncCount += 1) });
@@ -142,7 +142,7 @@ test("a second process cannot open the store, can do so after the first was kill
   expect(notes.filter((content) => content !== "on its way")).toEqual(contents);
 });
 
-test("an interrupted creation starts again, even while its remains are still running", async () => {
+test("an interrupted creation starts again, even while its child process is still running", async () => {
   const directory = emptyDirectory();
   await mkdir(join(directory, "postgres.unfinished-1"), { recursive: true });
   await writeFile(join(directory, "postgres.unfinished-1", "PG_VERSION"), "18\n");
@@ -177,7 +177,7 @@ test.skipIf(!canInject)("a commit whose sync fails is not acknowledged, and the 
 
   expect(await child.ended()).toBe(7);
   await straceEnded;
-  // The data that was on the disk before that is complete.
+  // The data that was on the disk before the failed sync is complete.
   expect(await readNotes(await open(directory))).toContain("before");
 });
 

@@ -25,7 +25,7 @@ function underWay(reads: readonly Promise<unknown>[]) {
   return state;
 }
 
-test("other work between its statements does not count as an organization's reading", async () => {
+test("an organization's reading time does not include other work between its statements", async () => {
   const pool = new pg.Pool();
   let now = 0;
   const bounds = { maxRunning: 1, maxRunningPerOrganization: 1, deadlineMs: 500 };

@@ -91,7 +91,7 @@ onEveryStore((home) => {
     });
   });
 
-  test("organizations from before the introduction of keys get one each, and the oldest of a name gets the plain one", async () => {
+  test("organizations from before the introduction of keys get one each, and of those whose names give the same key, the oldest gets it without an ending", async () => {
     const before = await openStore(config);
     await undoKeys(before);
     const names = [
@@ -125,7 +125,7 @@ onEveryStore((home) => {
     for (const key of keys.values()) expect(key).toMatch(new RegExp(organizationKeyPattern));
   });
 
-  test("an event is sent for a step and its visit, or without both", async () => {
+  test("an event names both a step and its visit, or neither", async () => {
     const database = await openStore(config);
     onTestFinished(() => database.close());
     const insert = said(

@@ -63,7 +63,7 @@ test.each([
   ["alone", [], 1_000],
   ["beside others", ["other"], 4_000],
 ] as const)(
-  "the rest of an organization that reads %s ends before waiting reads miss their deadline, and long reads are forgotten with it",
+  "if an organization reads %s, its rest ends before waiting reads miss their deadline, and its long reads no longer count after the rest",
   (_where, others, longestRestMs) => {
     const { time, pass } = timeByHand();
     for (let count = 0; count < 100; count += 1) {
@@ -75,7 +75,7 @@ test.each([
   },
 );
 
-test("an organization that has read for long reads one at a time while others read, until the end of each read", () => {
+test("while others read, an organization that has read for long may have only one read under way, and no other until this one ends", () => {
   const { time, pass } = timeByHand();
   time.arrive("own");
   time.spend("own", 1_200);

@@ -11,8 +11,8 @@ import { openRowsOnly, type RowsOnly } from "../statements/rows-only.ts";
 
 /**
  * One organization has this many due jobs of one version, and they are due before the jobs of all other organizations. No search of the duties may
- * read past them: the searches run twice a second, so the database could do nothing else. Both homes of the store make the same plans, so one is
- * enough.
+ * read all of them on its way to other jobs: the searches run twice a second, so the database could do nothing else. Both homes of the store make the
+ * same plans, so one is enough.
  */
 const backlogCount = 100_000;
 const otherVersionCount = 2_000;
@@ -83,7 +83,7 @@ test.each<[name: string, maxPages: number, ask: (db: Database) => Promise<unknow
   const asked = await askedFor(name, ask);
   for (const mode of planModes) {
     const { pages, filtered, scanned } = await costOf(rows.client, asked, mode);
-    // The table job_call holds only the calls that nodes hold, and these searches need as many rows as there are.
+    // The table job_call holds only the calls that nodes hold, so these searches may read all of it.
     expect({ mode, scanned: scanned.filter((table) => table !== "job_call") }).toEqual({ mode, scanned: [] });
     expect(pages, mode).toBeLessThan(maxPages);
     expect(filtered, mode).toBeLessThanOrEqual(parkedIds.length);

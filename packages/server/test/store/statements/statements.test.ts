@@ -73,7 +73,7 @@ test.each([
 
 test("acknowledging statements never answer a conflict with nothing (rule 5)", () => {
   const silent = [...statements.values()].filter((statement) => statement.text.includes("DO NOTHING"));
-  // None of these statements acknowledges anything: two wait for another node that does the same work, and two reject a number or a name that is
+  // None of these statements acknowledges anything: two wait for another node that does the same work, and two reject a key or a name that is
   // taken.
   const expected = ["claim_organization_key", "claim_schema_migration", "insert_audit_seal", "insert_workflow"];
   expect(silent.map((statement) => statement.name).sort()).toEqual(expected);
