@@ -58,7 +58,7 @@ export function oneTask(workflowName: string, queue: string): Definition {
 export const itemBodies = ["noop", "transform", "delay", "task"] as const;
 export type ItemBody = (typeof itemBodies)[number];
 
-/** Runs one step for each item in the input's `items`, at most so many at a time. */
+/** Runs one step for each item in the input's `items`, for at most `concurrency` items at a time. */
 export function eachItem(workflowName: string, body: ItemBody, concurrency: number): Definition {
   const item = { $ref: "#/definitions/item" };
   const list = { $ref: "#/definitions/list" };

@@ -41,8 +41,7 @@ interface Scope {
 }
 
 /**
- * The clients put tasks into the queues faster than the workers do them. If the number of tasks does not fall for as long as a job may take to rest,
- * the tasks are stuck.
+ * The clients put tasks into the queues faster than the workers do them. If the number of tasks does not fall for `restMs`, the tasks are stuck.
  */
 async function untilTasksAreDone(
   port: number,
@@ -122,7 +121,7 @@ async function readAtRest(reader: Reader, jobs: string, jobId: string, { shape, 
   }
 }
 
-/** Tells whether the job is kept by its parent: no step began the job, or the step that began it still waits for it. */
+/** Tells whether the job may stay at rest: no step began it, or the step that began it still waits for it. Any other job is soon cancelled. */
 async function isAwaited(reader: Reader, jobs: string, { parentJob }: ShownJob): Promise<boolean> {
   if (parentJob === undefined) return true;
   const { branch, step, visit } = parentJob;

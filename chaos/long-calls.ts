@@ -43,7 +43,7 @@ export class LongCalls {
     this.#callsPerJob = callsPerJob;
   }
 
-  /** Submits as many jobs to each node as make this number of calls, and repeats each request until the node acknowledges it. */
+  /** Submits to each node as many jobs as are needed for this number of calls, and repeats each request until the node acknowledges it. */
   async submit(ports: readonly number[], callsPerNode: number): Promise<LongJob[]> {
     const each = ports.flatMap((port) => Array.from({ length: callsPerNode / this.#callsPerJob }, () => port));
     return await Promise.all(each.map(async (port) => ({ port, jobId: await this.#submitOne(port) })));
@@ -86,7 +86,7 @@ export class LongCalls {
         if (this.#keysOf(jobId).length !== this.#callsPerJob)
           return [violation(jobId, `It made ${this.#keysOf(jobId).length} of ${this.#callsPerJob} calls.`)];
         if (callCount === this.#callsPerJob || port === deadPort) return [];
-        const detail = `Its ${this.#callsPerJob} calls were made ${callCount} times together, though the node that made them lived.`;
+        const detail = `Its ${this.#callsPerJob} calls were made ${callCount} times in all, though the node that made them did not die.`;
         return [{ kind: "duplicated", subject: jobId, detail }];
       }),
     );

@@ -20,7 +20,7 @@ export interface ChaosOptions {
   readonly speed: number;
   readonly store: StoreKind;
   readonly workload: WorkloadName;
-  /** A defect of the store below the service, which proves that the check finds it. */
+  /** A defect that is put into the store below the service, to prove that the check finds it. */
   readonly fault: "none" | Fault;
   /** The hostile tenants of this run, in this order. */
   readonly tenants: readonly string[];

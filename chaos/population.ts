@@ -25,7 +25,7 @@ export interface Workflow {
   readonly shape: WorkflowShape;
 }
 
-/** The jobs that all clients know together. Chooses their next requests. */
+/** The jobs that all clients know together. Chooses the next requests of the clients. */
 export class Population {
   readonly #workflows: readonly Workflow[];
   readonly #jobs = new Map<string, KnownJob>();

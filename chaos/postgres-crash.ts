@@ -34,7 +34,7 @@ export async function playPostgresCrashes({
       const inFlight = campaign.countInterruption(load);
       await server.crash();
       // The health may stay unchanged for the length of a lease, so only the first outage is made long enough to see it change.
-      if (cycle === 1) progress(`its health said so after ${await timeUntil(503, service)} ms`);
+      if (cycle === 1) progress(`the health reported the first outage after ${await timeUntil(503, service)} ms`);
       else await sleep(between(100, 3_000));
       await server.start();
       const backMs = await timeUntil(200, service);

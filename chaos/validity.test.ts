@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { finished, info, soundOperations, submissionOf, submit } from "./check/sound-campaign.ts";
 import { reasonsWhyVoid, tallyOf } from "./validity.ts";
 
-test("a campaign is void if none of the faults that it is for happened", () => {
+test("a campaign is void if none of the situations that it should provoke occurred", () => {
   const reasons = reasonsWhyVoid(tallyOf(soundOperations()), 0);
   expect(reasons).toEqual(["no key was replayed", "no event came early", "no fault occurred during a request"]);
 });

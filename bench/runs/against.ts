@@ -26,8 +26,8 @@ export interface AgainstResult extends AgainstSize {
 
 /**
  * Compares this build with the one in another directory. Two services run at the same time, and take turns with bursts of a second or less, so that
- * work of other programs on the machine slows down both alike. The service that was started second has an advantage of some percent. So all of it is
- * done twice, and each build is the second one once.
+ * work of other programs on the machine slows down both alike. The service that was started second has an advantage of some percent. So the whole
+ * comparison runs twice, in both orders of the start.
  */
 export async function runAgainstBench(
   name: string,

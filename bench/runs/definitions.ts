@@ -49,7 +49,7 @@ export function runDefinitionsBench(runs: number, progress: (line: string) => vo
   };
   const checks = costlyChecks().map(({ name, schema: raw, value }) => {
     const schema = parseSchemas({ raw }, "", new ProblemList(1), true).get("raw") ?? anything;
-    // A value that fitted in the check before is not checked again, so each run checks another value in between.
+    // If a value fitted in the previous check, it is not checked again. So each run checks another value in between.
     return measured("check of a value", name, () => [checkValue(anything, null), checkValue(schema, value)]);
   });
   // Compiled matchers are cached by their text, so each run has a text of its own.

@@ -122,7 +122,7 @@ async function submitSleepers(
   const instant = Math.round(Date.now() + 1.5 * jobs * (trial.tookMs / trialCount) + asleepMs);
   const { workflowId, lastJobId, tookMs } = await submitMany(target, connections, instant, "sleepers", jobs);
   progress(`delays: ${jobs} jobs were submitted in ${Math.round(tookMs / 1000)} s`);
-  if (Date.now() > instant - asleepMs / 2) throw new Error("Submitting took longer than it was tried to: try again.");
+  if (Date.now() > instant - asleepMs / 2) throw new Error("Submitting took longer than in the trial: try again.");
   return { workflowId, instant, lastJobId };
 }
 

@@ -14,7 +14,7 @@ export interface IdleResult {
   readonly otherStatements: number;
   /** The number of queries to the shards of a Citus cluster if every search had to ask every shard. */
   readonly shardQueries: number;
-  /** The commands that Stepwell sends to the workers instead. */
+  /** The number of commands that Stepwell sends to the workers of the cluster in place of these queries. */
   readonly workerCommands: number;
 }
 

@@ -41,8 +41,9 @@ const repetitions = 11;
 const historyRowsPerJob = 3;
 
 /**
- * Measures, in a store with many jobs, the statements that take many keys: with keys of as many organizations, and with keys of one organization. The
- * store's own functions run the statements, each in a transaction that is rolled back, so that every statement finds the same store.
+ * Measures, in a store with many jobs, the statements that take many keys: once with each key from another organization, and once with all keys from
+ * one organization. The store's own functions run the statements, each in a transaction that is rolled back, so that every statement finds the same
+ * store.
  */
 export async function runPlansBench(size: PlansSize, progress: (line: string) => void): Promise<PlansResult[]> {
   const homes = await openStoreHomes("postgres");

@@ -110,7 +110,7 @@ async function readJobs(
   return latenciesMs;
 }
 
-/** On each connection, sends one check of a password after the other until it is stopped. */
+/** Sends checks of a password over each connection, one after the other, until `stop` is called. */
 class PasswordChecks {
   readonly #latenciesMs: number[] = [];
   readonly #startedAt = performance.now();

@@ -20,7 +20,7 @@ export interface Target {
   readonly requests: RequestWriter;
 }
 
-/** `program` is the command line of another build, if it is not to be that of this one. */
+/** `program` is the command line of another build. Default: the command line of this build. */
 export async function startTarget(home: StoreHome, program?: readonly string[]): Promise<Target> {
   const port = await findFreePort();
   const service = new ServiceProcess({ home, port, program });

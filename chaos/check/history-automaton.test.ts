@@ -100,7 +100,7 @@ test.each<[string, Transition[]]>([
     [...forked, inLeft, { ...succeeded, branch: left }, { type: "job.succeeded" }],
   ],
   ["while a step is under way", [...forked, { type: "job.failed", error: { ...error, step: "a", attempt: 1 } }]],
-])("a history with branches is rejected if it comes … %s", (complaint, transitions) => {
+])("an invalid history with branches is rejected, and the error says: … %s", (complaint, transitions) => {
   expect(() => fold(...transitions)).toThrow(complaint);
 });
 

@@ -46,17 +46,17 @@ function checkSubmission({ submission, attempts }: SubmissionRecord, found: read
     });
   }
   if (found.length > 1) {
-    const detail = `Submitted ${key} in ${attempts.length} requests, it became ${found.length} jobs: ${found.join(", ")}.`;
+    const detail = `It was submitted ${key} in ${attempts.length} requests and became ${found.length} jobs: ${found.join(", ")}.`;
     findings.push({ kind: "duplicated", subject: nonce, detail });
   }
   if (acknowledged.size > 1) {
     findings.push(
-      violation(nonce, `Submitted ${key}, it was answered with different jobs: ${[...acknowledged].join(", ")}.`),
+      violation(nonce, `It was submitted ${key} and answered with different jobs: ${[...acknowledged].join(", ")}.`),
     );
   }
   for (const { outcome } of attempts) {
     if (outcome.type !== "rejected") continue;
-    findings.push(violation(nonce, `Submitted ${key}, it was refused: ${outcome.httpStatus} ${outcome.code}.`));
+    findings.push(violation(nonce, `It was submitted ${key} and refused: ${outcome.httpStatus} ${outcome.code}.`));
   }
   return findings;
 }

@@ -4,7 +4,7 @@ import { replacedSources } from "../faults/replacement.ts";
 import { tenants } from "./tenants.ts";
 
 describe.each(tenants)("the fix against $name", ({ fix }) => {
-  test("stands in the sources of the server, which without it are still a program", () => {
+  test("is in the sources of the server, which can be parsed without it, too", () => {
     const sources = [...replacedSources(fix.turnedOffBy).values()];
     expect(sources).not.toEqual([]);
     for (const source of sources) expect(() => stripTypeScriptTypes(source)).not.toThrow();

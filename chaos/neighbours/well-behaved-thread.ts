@@ -58,7 +58,7 @@ class Load {
 
   async #measured(kind: RequestKind, dueAt: number): Promise<void> {
     await this.#counted(kind);
-    // The delay does not include the second for which the timer waits.
+    // The one second for which the timer waits does not count as delay.
     this.#latenciesMs[kind].push(performance.now() - dueAt - (kind === "timer" ? timerMs : 0));
   }
 

@@ -3,8 +3,8 @@
 --
 --   psql "$DATABASE_URL" --set ON_ERROR_STOP=1 --single-transaction --file distribute.sql
 --
--- It needs the extension citus, the coordinator and the workers to be registered (docs/citus.md), and changes nothing if any of it fails. Which tables
--- belong to organizations is read from the catalogue: those whose primary key begins with the organization.
+-- The extension citus must exist, and the coordinator and the workers must be registered (docs/citus.md). If any part of the script fails, nothing is
+-- changed. Which tables belong to organizations is read from the catalogue: those whose primary key begins with the organization.
 
 CREATE TEMPORARY TABLE own_table ON COMMIT DROP AS
 SELECT own.oid::regclass AS name, own.relname
@@ -13,7 +13,8 @@ JOIN pg_index AS key ON key.indrelid = own.oid AND key.indisprimary
 JOIN pg_attribute AS first ON first.attrelid = own.oid AND first.attnum = key.indkey[0]
 WHERE own.relkind = 'r' AND own.relnamespace = current_schema()::regnamespace AND first.attname = 'organization_id';
 
--- A table cannot be distributed while a foreign key leads to or from a table that is not. The keys are kept, and come back at the end.
+-- A table cannot be distributed while a foreign key connects it with a table that is not distributed. So the foreign keys are dropped below, and made
+-- again at the end from the definitions that are kept here.
 CREATE TEMPORARY TABLE kept_key ON COMMIT DROP AS
 SELECT held.conrelid::regclass AS table_name, held.conname AS name, pg_get_constraintdef(held.oid) AS definition
 FROM pg_constraint AS held

@@ -140,7 +140,7 @@ def main():
     locks = [threading.Lock() for _ in range(CONCURRENCY)]
     for busy in locks:
         threading.Thread(target=work, args=(service, stopping, busy), daemon=True).start()
-    print(f"The worker takes tasks of {QUEUE} at {service.base_url}.", flush=True)
+    print(f"The worker takes tasks of the queue {QUEUE} at {service.base_url}.", flush=True)
     stopping.wait()
     # Waiting polls are dropped. Tasks under way may end within the grace period; longer ones go to another worker when their leases end.
     deadline = time.monotonic() + GRACE_SECONDS

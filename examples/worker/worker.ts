@@ -18,7 +18,7 @@ const worker = new Worker({
 // After a signal, the worker takes no more tasks, ends those under way, and gives back those that take longer than 30 seconds.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void worker.stop(30));
 
-process.stdout.write(`The worker takes tasks of thumbnails at ${baseUrl}.\n`);
+process.stdout.write(`The worker takes tasks of the queue thumbnails at ${baseUrl}.\n`);
 await worker.ended;
 
 /** `idempotencyKey` stays the same when the task is given out again, so thumbnails that exist already need not be made again. */

@@ -13,7 +13,7 @@ export const exitCodes = {
   readerGone: 141,
 } as const;
 
-/** An error for which the place that throws it knows the exit code. */
+/** An error that carries its exit code. For all other errors, `exitCodeOf` finds the exit code. */
 export class CommandError extends Error {
   readonly exitCode: number;
 

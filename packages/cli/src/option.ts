@@ -42,7 +42,7 @@ export function parseTag(text: string): string {
   );
 }
 
-/** Tells whether a URL takes this part of a path for a step to another path. An encoded dot counts as a dot there. */
+/** Tells whether this part of a path is `.` or `..`, with which a URL leads to another path. In a URL, an encoded dot counts as a dot. */
 export function isPathStep(part: string): boolean {
   return /^(\.|%2e){1,2}$/i.test(part);
 }

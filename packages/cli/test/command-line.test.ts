@@ -244,7 +244,7 @@ test("a profile names a service and an organization, and contains no secret", as
   expect(JSON.parse((await run(home, "profile", "list", "--json")).output)).toEqual([
     { name: "prod", url: "http://127.0.0.1:9", organization: "acme", isCurrent: false },
   ]);
-  // Without a command, it prints to which service commands go.
+  // Without a command, `stepwell` names the service to which commands go.
   expect((await run({ ...home, STEPWELL_PROFILE: "prod" })).output).toContain("Commands go to http://127.0.0.1:9.");
   expect(await run({ ...home, STEPWELL_TOKEN: "none" }, "whoami", "--profile", "test")).toMatchObject({
     code: 3,

@@ -85,7 +85,7 @@ test.concurrent("`job watch` prints each entry as it comes and ends with the job
   await watch.said("step.waiting");
   expect(shown(await stepwell("job", "cancel", jobId))).toBe("The job ID is CANCELLED.\n");
   const { code, output } = await watch.ended;
-  // The exit code tells a script that follows a job that the job did not succeed.
+  // A script that follows a job learns from the exit code that the job did not succeed.
   expect({ code, last: output.trimEnd().split("\n").at(-1) }).toEqual({
     code: 1,
     last: expect.stringMatching(/^\S+Z {2}job\.cancelled/),

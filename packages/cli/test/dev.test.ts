@@ -185,7 +185,7 @@ test("dev never leaves a half-written dev.json when it is killed, and the next s
   expect(await answerTo(look)).toMatchObject({ status: "RUNNING", currentStep: { name: "approve" } });
   expect(await answerTo(approve)).toMatchObject({ outcome: "matched" });
 
-  // One key press arrives as two signals, one from the terminal and one from npm. The service must still stop in order.
+  // One key press arrives as two signals, one from the terminal and one from npm. The service must stop as it does after one signal.
   service.kill("SIGINT");
   expect(await stop(service, "SIGINT")).toBe(0);
 });

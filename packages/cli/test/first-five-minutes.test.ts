@@ -201,12 +201,12 @@ inWholeMatrix(() => {
   });
 });
 
-/** Each key is a line of the README. A value that does nothing says where else the line is tested. */
+/** Each key is a line of the README, and its value tests that line. If the value does nothing, a comment beside it names the test of the line. */
 const readmeWalk = new Map<string, () => Promise<void>>([
   ["npm ci && npm start", async () => {}], // By the test before this one.
   [
     "npm ci && npm test",
-    // `npm test` includes this test. The check of each change runs these two commands and nothing else.
+    // `npm test` includes this test, so it cannot run here. But the check of each change runs just these two commands.
     async () => expect(readFileSync(join(root, ".ci/run"), "utf8")).toMatch(/\nnpm ci\nnpm test\n$/),
   ],
   ["npx stepwell sample > order-approval.json", () => succeeds("npx stepwell sample > order-approval.json")],
@@ -265,8 +265,8 @@ async function succeeds(line: string): Promise<void> {
 }
 
 /**
- * Installs the packages. The whole matrix uses `npm ci`, as users do. `npm test` reuses the packages that it was installed with: installing them
- * again takes 20 s of processor time and shows nothing new.
+ * Installs the packages. The whole matrix uses `npm ci`, as users do. `npm test` reuses the packages of this workspace: installing them again takes
+ * 20 s of processor time and shows nothing new.
  */
 async function install(): Promise<void> {
   if (scope !== "all") {

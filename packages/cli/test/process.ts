@@ -83,7 +83,7 @@ export async function printed(child: ChildProcess, text: string): Promise<string
   for await (const chunk of child.stdout?.iterator({ destroyOnReturn: false }) ?? []) {
     output += String(chunk);
     if (!output.includes(text)) continue;
-    // The program may print more: it would end if the pipe were closed, and stop if the pipe were full.
+    // The program may print more: it would end if the pipe were closed, and hang if the pipe were full.
     child.stdout?.resume();
     return output;
   }

@@ -118,7 +118,7 @@ test.concurrent("logout ends the session at the service and deletes the local to
   const { idToken, refreshToken } = stored(terminal);
   expect(await run(terminal.environment, "logout")).toMatchObject({
     code: 0,
-    output: `Signed out at ${service.baseUrl}, where you were ${terminal.person.email}.\n`,
+    output: `Signed out at ${service.baseUrl}, where you were signed in as ${terminal.person.email}.\n`,
   });
   expect(await accessOf(idToken)).toBe(401);
   expect(readFileSync(terminal.credentials, "utf8")).not.toContain(refreshToken);

@@ -36,8 +36,8 @@ async function complaint(environment: Record<string, string>): Promise<string> {
 }
 
 /**
- * Returns the message of the error with which a start in this process ends. `stepwell serve` prints this message, as the tests that start a process
- * show; each of those must load the whole service.
+ * Returns the message of the error with which a start in this process ends. `stepwell serve` prints this message, as the tests with `complaint` show.
+ * They take longer, since each of their processes must load the whole service.
  */
 async function reasonOf(environment: Record<string, string>): Promise<string> {
   const quiet = { STEPWELL_METRICS_PORT: "0", STEPWELL_LOG_LEVEL: "silent" };
@@ -84,7 +84,7 @@ test.concurrent.each<[string, (url: URL) => void, string]>([
     "the file /nowhere/ca.pem cannot be read",
   ],
 ])(
-  "a server that is asked with %s stops the start with a sentence about DATABASE_URL",
+  "a database address that has %s stops the start with a sentence about DATABASE_URL",
   async (_what, change, words) => {
     const said = await reasonOf({ DATABASE_URL: urlWith(change) });
     expect(said).toContain(words);

@@ -77,7 +77,7 @@ test.each(leaves.map((leaf) => ({ name: nameOf(leaf).join(" "), leaf })))(
         const words = [...command, `${long}=${value}`, ...rest];
         expect({ words, complaint: await complaintAbout(words) }).toEqual({ words, complaint: expect.any(String) });
       }
-      // Without its value, an option takes nothing that follows it.
+      // Here the option is the last word, so it has no value.
       const [command = []] = parted(lineOf(leaf, { without: option }));
       expect(await complaintAbout([...command, long ?? ""])).toContain("argument missing");
     }

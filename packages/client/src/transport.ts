@@ -273,7 +273,7 @@ export function parsed(text: string): unknown {
 }
 
 /**
- * Refuses a value that a URL would take for a step in its path. It would lead to another operation: `DELETE …/workflows/..` would delete the
+ * Refuses `.`, `..` and an empty value. With these, the URL would be that of another operation: `DELETE …/workflows/..` would delete the
  * organization.
  */
 function filled(path: string, values: Readonly<Record<string, string>>): string {

@@ -7,7 +7,7 @@ import { show } from "../output/terminal.ts";
 
 /**
  * Ends the session at the service, then removes the sign-in from this machine, even if the service cannot be reached. The service is the one to which
- * commands go. If only a directory of `stepwell dev` chooses it, where nobody needs to sign in, the last sign-in is meant.
+ * commands go. If only `stepwell dev` in this directory chooses that service, and there is no sign-in at it, the last sign-in is meant.
  */
 export async function logout({ url }: { readonly url?: string }): Promise<void> {
   const profile = url === undefined ? chosenProfile(undefined) : undefined;
@@ -30,7 +30,7 @@ export async function logout({ url }: { readonly url?: string }): Promise<void> 
   } finally {
     await removeSignIn(signIn);
   }
-  const text = `Signed out at ${baseUrl}, where you were ${email}.`;
+  const text = `Signed out at ${baseUrl}, where you were signed in as ${email}.`;
   show({ value: { signedOut: true, baseUrl, email }, text });
 }
 

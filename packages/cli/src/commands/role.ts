@@ -39,7 +39,7 @@ export function declareRole(program: Command): void {
   role
     .command("delete")
     .argument("<role>", "name or id")
-    .description("delete a role; no member may have it any more")
+    .description("delete a role that no member has and no open invitation gives")
     .action(remove);
 }
 

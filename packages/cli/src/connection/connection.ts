@@ -53,7 +53,7 @@ export async function reach(place: Place): Promise<Access> {
   return { client: createClient({ baseUrl, token }), baseUrl, token, from, organization };
 }
 
-/** The profile of which commands use the service: the named one, or the one in use if neither this environment nor this directory names a service. */
+/** The profile whose service commands use: the named one, or the one in use if neither this environment nor this directory names a service. */
 export function chosenProfile(named: string | undefined): Profile | undefined {
   return namedProfile(named) ?? (addressHere() === undefined ? currentProfile() : undefined);
 }
@@ -94,8 +94,8 @@ function organizationHere(profile: Profile | undefined): string | undefined {
 }
 
 /**
- * The organization that was stored with the credential. A token in STEPWELL_TOKEN may belong to another organization than the sign-in, so it has
- * none.
+ * The organization that was stored with the credential. There is none for a token in STEPWELL_TOKEN, since that token may belong to another
+ * organization than the sign-in.
  */
 function remembered(from: Access["from"], signIn: SignIn | undefined, started: Partial<DevFile> | undefined) {
   if (from === "stepwell login") return signIn?.organizationId;

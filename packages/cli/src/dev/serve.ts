@@ -12,7 +12,7 @@ export async function serve({ open }: Pick<StartOptions, "open"> = {}): Promise<
 }
 
 /**
- * Starts the service and stops it in order on SIGTERM or SIGINT. A second signal ends the process at once. Under `npm start` one key press sends two
+ * Starts the service. On SIGTERM or SIGINT, drains and stops it. A second signal ends the process at once. Under `npm start` one key press sends two
  * signals, from the terminal and from npm, so signals within a second count as one.
  */
 export async function startUntilSignal(config: Config, open?: StartOptions["open"]): Promise<RunningService> {

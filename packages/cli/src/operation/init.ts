@@ -26,4 +26,4 @@ export async function init(options: { email: string; organization: string }): Pr
 }
 
 const choosePassword =
-  "Start the service with `stepwell serve` and choose a password at the address above. It works once, within three days.";
+  "Start the service with `stepwell serve` and open the link above to choose a password. The link works once, within three days.";

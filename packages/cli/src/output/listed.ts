@@ -6,7 +6,7 @@ export async function listed<Page, Item>(
   limit: number,
   list: (pageSize: number) => Pages<Page, Item>,
 ): Promise<readonly Item[]> {
-  // One item more than is shown tells whether there are more.
+  // Asks for one item more than is shown, to learn whether there are more.
   const items = await list(Math.min(limit + 1, maxPageSize)).toArray(limit + 1);
   if (items.length > limit) warn(`There are more than ${limit}. List more with --limit.`);
   return items.slice(0, limit);

@@ -1,12 +1,13 @@
 import { notifyManager, QueryClient } from "@tanstack/react-query";
 import { asProblem } from "./problem.ts";
 
-// A button shows that its change is under way before the next event. By default it shows this after a timeout, and a fast second click comes earlier.
+// With this scheduler, a button shows that its change is under way before the browser handles another click. By default it shows this only after a
+// timeout, and a fast second click may come before that.
 notifyManager.setScheduler(queueMicrotask);
 
 /**
- * Requests are sent even if the browser says that it is offline. The service may be on this machine. Otherwise a change would wait in silence, and be
- * sent when the network is back, although its user may have given up by then.
+ * Requests are sent even if the browser says that it is offline, since the service may be on this machine. With the default mode, a change would wait
+ * in silence until the network is back, and then be sent although its user may have given up.
  */
 const networkMode = "always";
 

@@ -26,7 +26,7 @@ document.addEventListener("keydown", focusByKey);
 document.addEventListener("click", ({ target }) => {
   if (!(target instanceof Element)) return;
   if (!form.contains(target)) close();
-  // A link to a place on the same page does not load a page, which would close the popover around the link.
+  // A link to a place on the same page loads no new page, so the popover around the link would stay open.
   if (target.closest("[popover] a") !== null) target.closest<HTMLElement>("[popover]")?.hidePopover();
 });
 

@@ -209,7 +209,7 @@ function nearEdges({ edges, ranks }: Graph): ReadonlySet<GraphEdge> {
 
 /**
  * Leads the other edges out to the right, past all steps, and in again. Lines to one step are joined: of the lines from above only the longest
- * reaches the step, and the others end in it. The same is done with the lines from below.
+ * reaches the step, and the others end in that line. The same is done with the lines from below.
  */
 function ledAround(
   { edges }: Graph,
@@ -229,7 +229,7 @@ function ledAround(
     const text = labelOf(edge);
     const count = labelCounts.get(edge.from) ?? 0;
     if (text !== "") labelCounts.set(edge.from, count + 1);
-    // The labels of a step are where its lines leave it: one above that place, one below it, and further ones around these.
+    // The labels of a step stand where its lines leave it: the first above that place, the second below it, the next above the first, and so on.
     const shift = (Math.floor(count / 2) + 0.5) * labelSize.height * (count % 2 === 0 ? -1 : 1);
     const label = { text, x: start.x + Number(roomFor(text).width ?? 0) / 2, y: start.y + shift };
     const labelled = text === "" ? edge : { ...edge, label };

@@ -16,7 +16,7 @@ export interface StepLook {
 export type StepStatus = keyof typeof texts.graph.status;
 export type StepCounts = ReadonlyMap<StepStatus, number>;
 
-/** The number of branches of one visit of a step, and of those with each status. The others of `all` have not begun. */
+/** How many branches one visit of a step has (`all`), and how many of them have each status. The rest of them have not begun. */
 export interface ForkProgress {
   readonly all: number;
   readonly open: number;

@@ -29,7 +29,7 @@ export function stepsOfWay(runs: readonly WayRun[]): readonly GraphStep[] {
   });
 }
 
-/** Returns the branches that have begun, by the names of their step and themselves. */
+/** Returns the branches that have begun, by the name of their step, and then by their own name. */
 function branchesOf(
   lines: readonly (readonly [string, readonly WayRun[]])[],
   loops: ReadonlySet<string>,
