@@ -180,7 +180,7 @@ describe("deploy/helm/stepwell", () => {
     expect(templates).toMatch(/^ {12}readOnlyRootFilesystem: true$/m);
   });
 
-  test("gives the series of a PodMonitor the job that the alerts name", () => {
+  test("gives the series of a PodMonitor the `job` label that the alerts select", () => {
     const [, label = ""] = /^ {2}jobLabel: (.+)$/m.exec(read(`${chart}/templates/podmonitor.yaml`)) ?? [];
     const [, job] = new RegExp(`^${label}: (.+)$`, "m").exec(read(`${chart}/templates/_labels.tpl`)) ?? [];
     const jobs = [...read("deploy/prometheus/alerts.yaml").matchAll(/job="(\w+)"/g)].map(([, name]) => name);

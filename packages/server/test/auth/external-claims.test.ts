@@ -60,12 +60,12 @@ test("a missing role claim is different from a claim without roles", () => {
 const emailRows: readonly (readonly [string, unknown, boolean, boolean])[] = [
   ["says that it is verified", true, true, true],
   ["says that it is not", false, false, false],
-  ["says so in a text", "true", false, true],
+  ["says that it is verified, but as a text", "true", false, true],
   ["does not mention it", undefined, false, true],
 ];
 
 test.for(emailRows)(
-  "an e-mail address counts as the configuration says if the issuer %s",
+  "the claims and the configuration decide whether an e-mail address counts if the issuer %s",
   ([, isVerified, counts, countsIfTrusted]) => {
     const claims = { ...raw, email: "a@acme.test", email_verified: isVerified };
     expect(readClaims(provider, claims)?.email !== undefined).toBe(counts);
@@ -117,7 +117,7 @@ const roleRows: readonly (readonly [string, readonly string[], readonly string[]
   ["a role that is no longer given goes", ["viewer"], ["viewer"], [], { roles: [], providerRoles: [] }],
   ["a role from another source stays", ["ci", "viewer"], ["viewer"], [], { roles: ["ci"], providerRoles: [] }],
   [
-    "a role from both sources stays as one from the other source",
+    "a given role that the user also has from another source stays a role of that source",
     ["ci"],
     [],
     ["ci"],

@@ -105,7 +105,7 @@ const rows: readonly (readonly [string, unknown, readonly (string | RegExp)[]])[
     [/^\/0\/bearer\/audience must not be a clientId/],
   ],
   [
-    "an audience that id tokens of the same issuer's other client have",
+    "an audience that is the client id of another provider of the same issuer",
     [good, { ...other, issuer: `${good.issuer}/`, clientId: "b", bearer: { audience: "stepwell" } }],
     [/^\/1\/bearer\/audience must not be a clientId/],
   ],

@@ -79,7 +79,7 @@ describe("three nodes", () => {
     });
   });
 
-  test("decide a sudden burst above the limit equally exactly", async () => {
+  test("are just as exact for a sudden burst above the limit", async () => {
     await inOneMinute(cluster.node(0), async () => {
       const organization = await cluster.node(0).newOrganization();
       const { workflowId } = await deploy(organization.api, straightDefinition);

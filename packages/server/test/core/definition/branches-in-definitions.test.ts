@@ -98,7 +98,7 @@ describe("a definition with branches is refused", () => {
       "/steps/0/timeoutSeconds a step of type `/service/parallel` ends with its branches, whose steps have timeouts of their own, so it has no timeout; leave it out",
     ],
     [
-      "where failures are counted that are not collected",
+      "where `maxFailures` is set, but failures are not collected",
       [each("${ [1] }", { maxFailures: 1 }), noop("work", null)],
       '/steps/0/integrationDetails/config/maxFailures has an effect only when failures are collected; set `onItemFailure` to "collect", or leave `maxFailures` out',
     ],
@@ -133,7 +133,7 @@ describe("a definition with branches is refused", () => {
       "/steps/1/output `forks.eech.item` names no forEach step around this one; did you mean `each`?",
     ],
     [
-      "where the step with a body is also the one after it",
+      "where the body of a forEach begins at the step that follows the forEach",
       [each("${ [1] }", {}, "work"), noop("work", null)],
       "/steps/0/integrationDetails/config/step `work` is on the main line already; each branch has steps of its own, and only `each` may lead to the first of them",
     ],

@@ -215,7 +215,7 @@ describe("several ways into a step", () => {
   ];
   const definitions = { order: closed({ sku: text }), empty: closed({}), number: closed({ name: number }) };
 
-  test("cause an error if one of them is certain to fail, although others do not", () => {
+  test("cause an error if one of them is certain to fail, even if the others are not", () => {
     expect(findings(steps, { ...definitions, name: closed({ name: text }) })).toEqual([
       "E 3 in: `d` receives `name` from `c` after `c`; it is a number, but must be a string",
     ]);
@@ -281,7 +281,7 @@ describe("a step that makes no output of its own", () => {
   test("passes its input on: a possible misfit is a warning", () => {
     expect(findings([noop("a", ["any", "sku"], null)], definitions)).toEqual([
       "W 0 out: `a` has its input as its output; its `sku` may be missing, but is required",
-      "W 0 out: `a` has its input as its output; it may be one with properties that are not allowed",
+      "W 0 out: `a` has its input as its output; it may be an object with properties that are not allowed",
     ]);
   });
 
@@ -479,7 +479,7 @@ describe("the data flow follows, from step to step, schemas with", () => {
 
   test("a keyword that cannot be decided, with a warning", () => {
     expect(pay(open({ sku: text }), { not: { required: ["note"] } })).toEqual([
-      "W 1 in: `b` receives the output of `a`; it may be one that `not` excludes",
+      "W 1 in: `b` receives the output of `a`; it may be a value that `not` excludes",
     ]);
   });
 });

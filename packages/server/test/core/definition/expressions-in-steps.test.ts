@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import { toTime } from "../../../src/core/time.ts";
 import { call, delay, jobLimits, noop, Story, someone, transform, wait } from "../job/jobs.ts";
 
-/** The step runs in the order of their start, each with its input and output. */
+/** Returns the runs of the steps, in the order of their start, each with its input and its output or error. */
 function runs({ job, entries }: Story) {
   return foldSteps(job.input, entries).map(({ name, input, output, error }) => ({ name, input, output, error }));
 }
@@ -192,7 +192,7 @@ describe("expressions in `config`", () => {
     expect(runs(story)[0]?.error?.message).toContain("In `config` of gate, /eventIds/0 ");
   });
 
-  test("let only a limited number of events in before a wait that may ask for them, and always those that the wait lists", () => {
+  test("let a job keep a limited number of events for later waits, and always those that the open wait lists", () => {
     const story = new Story([wait("gate", ["${ input.id }"], null)], { input: { id: "paid" }, maxEvents: 5_000 });
     for (let index = 0; index < 1_000; index += 1) expect(story.send(`other-${index}`)).toBe("buffered");
     expect(story.send("one-more")).toBe("RateLimitError");

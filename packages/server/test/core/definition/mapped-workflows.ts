@@ -277,7 +277,7 @@ interface Fork {
 type Surroundings = Pick<Place, "around" | "earlier" | "forks" | "loops">;
 const nothingAround: Surroundings = { around: [], earlier: [], forks: [], loops: [] };
 
-/** Gives the steps of a line their names. The steps of a step's branches get the names after it. */
+/** Names the steps of a line, and after them the steps in their branches. */
 function placesOf(line: Line, outside = nothingAround, count = { steps: 0 }): Place[] {
   const names = line.map(() => `s${count.steps++}`);
   const isInFork = outside !== nothingAround || line.some(({ branches }) => branches.length > 0);

@@ -36,7 +36,7 @@ describe("a JSON pointer leads to the place of", () => {
     ["a missing field, at the object that lacks it", "/steps/0/transitionToStep", '{ "name": "first"'],
     ["a missing value in a missing value", "/steps/0/integrationDetails/config/eventIds", '{ "name": "first"'],
     ["an item behind the last one, at the list", "/steps/7", "[\n"],
-    ["a place inside of a text, at the key of the text", "/workflowName", '"workflowName"'],
+    ["a text, at its key", "/workflowName", '"workflowName"'],
   ])("%s", (_, pointer, at) => {
     const [offset = -1] = offsetsOf(definition, [{ pointer }]);
     expect(definition.slice(offset, offset + at.length)).toBe(at);

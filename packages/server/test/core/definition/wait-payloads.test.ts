@@ -46,7 +46,7 @@ describe("the output of a wait step", () => {
     ["no undeclared property", { approved: true, boss: "me" }, { sku: "S", approved: true }],
     ["its former value, without a payload", undefined, { sku: "S" }],
     [
-      "no property of the payload in place of the input",
+      "the input's own property where the payload has one of the same name",
       { sku: "other", approved: true },
       { sku: "S", approved: true },
     ],
@@ -411,7 +411,7 @@ test.each<[JsonValue, JsonObject[]]>([
   expect(told.changes.at(-1)?.verdict).toMatchObject({ type: "event", warnings });
 });
 
-/** Three events all open one gate; the property below checks that the result does not depend on when and in which order they come. */
+/** One gate requires all three events. The property below checks that the result does not depend on when and in which order they come. */
 const events = ["a", "b", "c"];
 const payload = fc.option(
   fc.dictionary(fc.constantFrom("approved", "comment", "sku", "other"), fc.constant(true), { noNullPrototype: true }),

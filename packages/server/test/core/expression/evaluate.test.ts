@@ -174,7 +174,7 @@ describe("a failed evaluation says which part failed, and what to do", () => {
     expect(outcomeOf(source, scope)).toContain(message);
   });
 
-  test("a failed evaluation gives the offset of that part", () => {
+  test("a failed evaluation gives the offset of the part that failed", () => {
     const outcome = evaluate(expressionOf("1 + input.list.map(x, 1 / 0)[0]"), scope, new Budget());
     expect(outcome).toMatchObject({ failure: { offset: 22, kind: "value" } });
   });

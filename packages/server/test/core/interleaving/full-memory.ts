@@ -233,7 +233,7 @@ class FullMemory {
     const keys =
       rule.kind === "items" ? fork.items.map((_, index) => String(index)) : rule.branches.map(({ name }) => name);
     const place = keys.indexOf(level.key);
-    require(isIts && place !== -1 && !fork.begun.has(level.key), `${path} began, which is none, or a second time`);
+    require(isIts && place !== -1 && !fork.begun.has(level.key), `${path} is no branch of its fork, or began twice`);
     fork.begun.add(level.key);
     const isRoomy = rule.kind === "branches" || fork.begun.size - fork.results.size <= rule.concurrency;
     require(isRoomy, `${path} began beside too many others`);

@@ -45,7 +45,7 @@ test.each<[string, EarlierLife, CountedEntry[], string]>([
     "incomplete",
   ],
   [
-    "a resumed job takes its end back at the time at which the end was counted",
+    "a resume takes back the count of the job's end, at the time at which that end was counted",
     { ...fresh, end: { measure: "jobsFailed", at: 2_000 } },
     [
       { type: "job.resumed", at: 9_000 },

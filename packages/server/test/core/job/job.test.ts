@@ -85,7 +85,7 @@ describe("a job whose steps have no calls", () => {
 
   test("fails when it enters more steps than a job may enter", () => {
     const steps = [noop("a", "b"), noop("b", "a", { onFailure: "end", output: "never" }), noop("end", null)];
-    // `b` cannot fail here, so the job can never use the way out of the loop that the definition has.
+    // `b` cannot fail here, so the job never leaves the loop, although the definition has a way out of it.
     const story = new Story(steps, { definitions: { never: {} } });
     expect(story.job.state).toMatchObject({ status: "FAILED", error: { code: "StepLimitExceeded" } });
     expect(story.types.filter((type) => type === "step.started")).toHaveLength(jobLimits.maxStepRuns);
@@ -407,7 +407,7 @@ describe("the calls of a job", () => {
     });
   });
 
-  test("a call is a suspect from its second lost node on, only later losses count, and never a lost call of a living node", () => {
+  test("a call is a suspect once two nodes died during it, only later deaths count against it, and a loss on a living node never does", () => {
     const story = new Story([call("a", null)]);
     const lose = (isNodeDead: boolean) => story.interrupt(isNodeDead).effects[0]?.isSuspect;
     expect([lose(true), lose(false), lose(false), lose(true)]).toEqual([false, false, false, true]);

@@ -28,7 +28,7 @@ const definitions: Record<string, JsonObject> = {
 };
 const schema = fc.constantFrom(undefined, "ab", "bc");
 
-/** A chain with a handler at its end, of steps that pass, wait and call. */
+/** A chain of steps that pass on their input, wait or call, with a handler at its end. */
 const anySteps = fc
   .array(
     fc.record({
@@ -130,7 +130,7 @@ test("a value that was not read throws as soon as its content is used", () => {
   expect(story.status).toBe("SUCCEEDED");
 });
 
-test("a few properties of a large output are stored once more, and many are named as parts of it", () => {
+test("if a job keeps a small part of a large output, the part is stored again; a large part is a reference to the stored output", () => {
   const steps = (input: string) => [
     call("c", "w"),
     { ...wait("w", ["x"], "n"), input: "bc" },
@@ -178,7 +178,7 @@ test("a stored value is stored again when less than a quarter of it is left, so 
   expect(story.status).toBe("SUCCEEDED");
 });
 
-test("an event that a job only records needs no stored values, even if an expression will read a whole one later", () => {
+test("an event that a job only records needs no stored values, even if an expression later reads a whole stored value", () => {
   const story = new StoredStory(
     [call("a", "w"), wait("w", ["x", "y"], "b"), transform("b", { size: "${ size(steps.a.output) }" }, null)],
     {},

@@ -186,7 +186,7 @@ describe("the size of a value", () => {
     expect(sizeOf(Array.from({ length: 1_200 }, () => null))).toBe(1 + 1_200 + 10 + 90 * 2 + 900 * 3 + 200 * 4);
   });
 
-  test("is that of the object with the same indexes, and the count stops soon after a limit", () => {
+  test("is the same for a list and for an object whose names are its indexes, and the count stops soon after a limit", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.nat(40), (value, limit) => {
         const list = [value, value, value] as JsonValue[];

@@ -58,7 +58,7 @@ describe("a pattern that is costlier than its text suggests is rejected or compi
   });
 });
 
-test("no pattern compiles to more instructions and ranges than the count of its text", () => {
+test("no pattern compiles to more instructions and ranges than are counted in its text", () => {
   const parts = fc.constantFrom(
     ...["a", "é", "[a-c]", "[^x]", "(", "(?:", ")", "*", "+", "?", "|", "{2}", "{3,7}", "{0,4}", "{2,}", "\\d", "\\pL"],
     ...[

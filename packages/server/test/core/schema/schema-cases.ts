@@ -92,7 +92,7 @@ export const casesByKeyword: Readonly<Record<string, readonly SchemaCase[]>> = {
         { a: [1, { b: null }], c: 2, d: 3 },
       ],
     },
-    { fact: "false is not 0, nor true 1", schema: { enum: [false, 1] }, fit: [false, 1, 1.0], misfit: [0, true] },
+    { fact: "false is not 0, true is not 1", schema: { enum: [false, 1] }, fit: [false, 1, 1.0], misfit: [0, true] },
     {
       fact: "a list with false in it is not one with 0 in it",
       schema: { enum: [[false]] },
@@ -257,7 +257,7 @@ export const casesByKeyword: Readonly<Record<string, readonly SchemaCase[]>> = {
       misfit: [["a", "b"]],
     },
     {
-      fact: "does not look at the prefix of a schema beside it",
+      fact: "applies to all items, even if a schema beside it has `prefixItems`",
       schema: { allOf: [{ prefixItems: [{ minimum: 3 }] }], items: { minimum: 5 } },
       fit: [[5, 5]],
       misfit: [[3, 5]],
@@ -300,7 +300,7 @@ export const casesByKeyword: Readonly<Record<string, readonly SchemaCase[]>> = {
       ],
     },
     {
-      fact: "false is not 0, nor true 1, nor either a text",
+      fact: "false is not 0, true is not 1, and neither is a text",
       schema: { uniqueItems: true },
       fit: [
         [0, false, "0"],
@@ -361,7 +361,7 @@ export const casesByKeyword: Readonly<Record<string, readonly SchemaCase[]>> = {
   ],
   properties: [
     {
-      fact: "each declared property must fit where it is there",
+      fact: "each declared property must fit if it is present",
       schema: { properties: { a: { type: "integer" }, b: { type: "string" } } },
       fit: [{ a: 1, b: "x" }, {}, { c: [] }, ...others("object")],
       misfit: [{ a: "x" }, { a: 1, b: {} }],

@@ -304,7 +304,7 @@ describe("a comparison says where a value may not fit, and why", () => {
       { type: "object", properties: { a: {} } },
       { properties: { a: {} }, additionalProperties: false },
       "",
-      "may be one with properties that are not allowed",
+      "may be an object with properties that are not allowed",
     ],
     [
       { type: "number", minimum: 0 },
@@ -326,7 +326,7 @@ describe("a comparison says where a value may not fit, and why", () => {
       "/a",
       "is a string, but must be null",
     ],
-    [{ type: "string", maxLength: 2 }, { not: { maxLength: 3 } }, "", "is one that `not` excludes"],
+    [{ type: "string", maxLength: 2 }, { not: { maxLength: 3 } }, "", "is a value that `not` excludes"],
     [{ type: "array" }, { uniqueItems: true }, "", "may be an array with equal items"],
     [{ type: "number" }, { multipleOf: 2 }, "", "may be a number that is not a multiple of 2"],
     [{ type: "object" }, { minProperties: 1 }, "", "may be 0 or more properties, but must be 1 or more properties"],
@@ -346,7 +346,7 @@ describe("a comparison says where a value may not fit, and why", () => {
       { type: "object" },
       { patternProperties: { "^n": { type: "null" } } },
       "",
-      "may be one with properties that match the pattern ^n and do not fit",
+      "may be an object with properties that match the pattern ^n and do not fit",
     ],
     [
       { type: "integer" },

@@ -30,7 +30,7 @@ describe("a schema is closed, with the properties that it allows, when it", () =
       ["a", "b"],
     ],
     [
-      "forbids them beside a reference: then only its own get through",
+      "forbids additional properties beside a reference: then only its own properties are allowed",
       { $ref: "#/definitions/open", ...closed },
       ["a", "b"],
     ],

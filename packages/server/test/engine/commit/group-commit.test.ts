@@ -89,7 +89,7 @@ onEveryStore((home) => {
 
     await Promise.all(commands.map((command) => commit.commit(command)));
 
-    // On a slow machine the turn of an organization may end in the middle of a batch, whose rest then counts again in the next one.
+    // On a slow machine the turn of an organization may end in the middle of a batch. The remaining commands then count again in the next batch.
     const counts = commits.map((stats) => stats.commandCount);
     expect([counts[0], Math.max(...counts)]).toEqual([50, 50]);
     expect(counts.length).toBeLessThan(20);

@@ -94,7 +94,7 @@ test("a second command with the same idempotency key waits for the next batch", 
   expect([namesOf(batch), namesOf(left)]).toEqual([["cheap k", "other k", "cheap"], ["cheap k"]]);
 });
 
-test("an organization with room for one job decides all waiting commands for this job in one batch", () => {
+test("if an organization has room for one job, all waiting commands for this job are in one batch", () => {
   const { turns, passRest } = turnsWithCostly();
   passRest();
   turns.begin(new Map(Object.entries({ costly: 2, cheap: 1 }))).notePreparation("costly", 6);

@@ -31,7 +31,7 @@ function turnsByHand() {
   return { turns, decide, pass };
 }
 
-test("an organization decides in one batch until its time is used up, and the others still have theirs", () => {
+test("a batch decides commands of an organization until the organization's time is used up, and the others still have their time", () => {
   const { turns, decide } = turnsByHand();
   const turn = turns.begin(alone);
 
@@ -43,7 +43,7 @@ test("an organization decides in one batch until its time is used up, and the ot
   expect(turns.begin(alone).take(newJob("own"), decide(4.9))).toBe(4.9);
 });
 
-test("an organization in a batch with others decides for a tenth of that time", () => {
+test("an organization in a batch with others gets a tenth of that time", () => {
   const { turns, decide } = turnsByHand();
   const turn = turns.begin(both);
   const own = Array.from({ length: 10 }, () => turn.take(newJob("own"), decide(2)));
@@ -51,7 +51,7 @@ test("an organization in a batch with others decides for a tenth of that time", 
   expect(turn.take(newJob("other"), decide(2))).toBe(2);
 });
 
-test("an organization whose time ran out gets as much room in the next batch as it used, and more again while that suffices", () => {
+test("an organization whose time ran out gets as much room in the next batch as it used, and the room grows each time that the organization uses it up in time", () => {
   const { turns, decide } = turnsByHand();
   const takeMany = (count: number, ms: number) => {
     const turn = turns.begin(alone);
@@ -189,7 +189,7 @@ test("after a long preparation an organization's commands are deferred once, unl
   expect(prepared(both, 50)).toEqual(deferred);
 });
 
-test("after a long command an organization rests for longer than in proportion while others have commands", () => {
+test("while others have commands, an organization's rest grows faster than the length of its long command", () => {
   const restAfter = (counts: ReadonlyMap<string, number>, ms: number) => {
     const { turns, decide } = turnsByHand();
     turns.begin(counts).take(newJob("own"), decide(ms));

@@ -176,7 +176,7 @@ test("the calls of one commit are counted against the free places, both in total
   expect(["a", "a", "a", "b", "b"].map(beginsAtOnce)).toEqual([true, true, false, true, false]);
 });
 
-/** Hands the dispatcher the call of a job that has just reached it. Returns the called step, to which only the dispatcher holds a reference. */
+/** Hands the dispatcher the first call of a new job. Returns the called step, to which only the dispatcher holds a reference. */
 function beginCall(dispatcher: Dispatcher): WeakRef<PlanStep> {
   const { plan, job, changes } = new Story([call("f", null)]);
   const [change] = changes;

@@ -32,7 +32,7 @@ describe("a request", () => {
     return request;
   }
 
-  test("is a GET without a body that names the caller and the idempotency key", async () => {
+  test("is a GET without a body, and its headers name the caller and the idempotency key", async () => {
     const { method, path, body, headers } = await sent({ url: `${server.endpoint}orders?open=true#top` });
     expect({ method, path, body }).toEqual({ method: "GET", path: "/orders?open=true", body: "" });
     expect(headers).toEqual({
@@ -288,7 +288,7 @@ describe("a redirect", () => {
     },
   );
 
-  test("a redirect to another origin has only the accepted media types among the config's headers", async () => {
+  test("a redirect to another origin keeps `Accept` of the config's headers, and drops those with credentials", async () => {
     await using other = await ScriptedServer.start((response) => response.end("there"));
     await using server = await ScriptedServer.start(saying(302, { location: other.endpoint.href }));
     const headers = { Authorization: "Bearer secret", Cookie: "a=b", "X-Api-Key": "secret", Accept: "text/html" };

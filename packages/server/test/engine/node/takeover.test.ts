@@ -243,7 +243,7 @@ onEveryStore((home) => {
     expect(await holderOf(key)).toBe(observer.nodeId);
   });
 
-  test("jobs that take long to be told do not delay the takeover of another organization's calls", async () => {
+  test("jobs whose reports take long do not delay the takeover of another organization's calls", async () => {
     const [leaving, observer] = (await nodes(2)) as [TestNode, TestNode];
     const slow = await leaving.job("begun");
     const other = await leaving.job("begun", otherWorkflow);

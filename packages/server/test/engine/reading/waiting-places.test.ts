@@ -17,7 +17,7 @@ function placesOf(maxCount: number, maxCountOf: (organizationId: string) => numb
   return { places, takeAll };
 }
 
-test("an organization that takes as many places as it can leaves places for the next one, and for the one after that", () => {
+test("after an organization has taken as many places as it can, places are left for the next one, and for the one after that", () => {
   const { places, takeAll } = placesOf(20);
   const counts = ["a", "b", "c", "d"].map((organizationId) => takeAll(organizationId).taken.length);
   expect(counts).toEqual([10, 5, 3, 1]);

@@ -45,7 +45,7 @@ export const familyScenarios: Readonly<Record<string, FamilyScenario>> = {
       ["leaf", "SUCCEEDED", { n: 41 }],
     ],
   },
-  "a child receives the input of its step, and needs nothing outside": {
+  "a child receives the input of its step, and can end without a call": {
     workflows: {
       root: [childJob("begin", "leaf", null, { mapping: { input: { n: "${ input.n * 2 }" } } })],
       leaf: [noop("only", null)],
@@ -56,7 +56,7 @@ export const familyScenarios: Readonly<Record<string, FamilyScenario>> = {
       ["leaf", "SUCCEEDED", { n: 8 }],
     ],
   },
-  "the failure of a child is taken by the step for its error": {
+  "the failure of a child leads to the step for its error": {
     workflows: {
       root: [
         childJob("begin", "leaf", null, { onFailure: [{ on: ["OutOfStock"], then: "tell" }] }),
@@ -70,7 +70,7 @@ export const familyScenarios: Readonly<Record<string, FamilyScenario>> = {
       ["leaf", "FAILED", "ExecutorError OutOfStock"],
     ],
   },
-  "the failure of a child that nothing takes fails every job above it": {
+  "an unhandled failure of a child fails every job above it": {
     workflows: { root: [childJob("begin", "middle", null)], middle: [childJob("begin", "leaf", null)], leaf },
     answers: failsOnce,
     jobs: [
@@ -226,7 +226,7 @@ export const familyScenarios: Readonly<Record<string, FamilyScenario>> = {
       ["leaf", "FAILED", "Timeout JobTimeout"],
     ],
   },
-  "a child that somebody cancelled fails its parent, and goes on with it": {
+  "a child that somebody cancelled fails its parent, and goes on when the parent is resumed": {
     workflows: { root: [childJob("begin", "middle", null)], middle: [childJob("begin", "leaf", null)], leaf },
     answers: { "leaf.work": ["never", { n: 3 }] },
     acts: [{ workflow: "middle", act: "cancel" }, "resume"],
@@ -254,7 +254,7 @@ export const familyScenarios: Readonly<Record<string, FamilyScenario>> = {
       ["leaf", "SUCCEEDED", { n: 7 }],
     ],
   },
-  "a workflow that is registered after an attempt failed for want of it is found by the next": {
+  "if an attempt fails because its workflow is missing, the next attempt finds a workflow that is registered in between": {
     workflows: { root: [childJob("begin", "leaf", null)] },
     acts: [{ deploys: "leaf", steps: leaf }, "resume"],
     answers: { "leaf.work": [{ n: 1 }] },
@@ -287,7 +287,7 @@ export const familyScenarios: Readonly<Record<string, FamilyScenario>> = {
       ["leaf", "SUCCEEDED", { n: 2 }],
     ],
   },
-  "a step that comes to a deleted workflow begins no job": {
+  "a step whose workflow was deleted before the job reached it begins no job": {
     workflows: { root: [call("first", "begin"), childJob("begin", "leaf", null)], leaf },
     answers: { "root.first": ["never", {}] },
     acts: [{ deletes: "leaf" }, "cancel", "resume"],

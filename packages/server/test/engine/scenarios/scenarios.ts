@@ -9,7 +9,7 @@ export interface Scenario {
   readonly timeoutSeconds?: number;
   readonly hasNoRoom?: true;
   readonly happenings: readonly Happening[];
-  /** The step runs in the order in which they began: the step, the status, the number of attempts, and the output or the error code. */
+  /** The runs of the steps, in the order in which they began: the step, the status, the number of attempts, and the output or the error code. */
   readonly runs: readonly ExpectedRun[];
   readonly status: string;
   /** The error codes of the happenings that are rejected, in their order. Absent if none is rejected. */
@@ -119,7 +119,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     ],
     status: "SUCCEEDED",
   },
-  "a failure of an error that the policy does not name is not tried again": {
+  "a failure with an error that the policy does not name is not tried again": {
     steps: [call("a", null, { retry: { ...retry, on: ["Throttled"] } })],
     happenings: [boom, after(10)],
     runs: [["a", "failure", 1, "ExecutorError"]],
@@ -134,7 +134,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     ],
     status: "SUCCEEDED",
   },
-  "a failure of another error leads to the last step of the list": {
+  "a failure with any other error leads to the step of the last entry": {
     steps: caught,
     happenings: [boom],
     runs: [
@@ -171,7 +171,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     runs: [1, 2, 3].map((n) => ["count", "success", 1, { n }]),
     status: "SUCCEEDED",
   },
-  "a wait that takes too long leads to the step for it": {
+  "a wait that takes too long leads to the step for a timeout": {
     steps: [
       { ...wait("w", ["x"], null, { timeoutSeconds: 60 }), onFailure: [{ on: ["Timeout"], then: "late" }] },
       transform("late", { code: "${ error.code }" }, null),
@@ -346,14 +346,14 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     ],
     status: "SUCCEEDED",
   },
-  "resume after all attempts failed, which gets the whole number of them again": {
+  "resume after all attempts failed, which allows the same number of attempts again": {
     steps: [call("a", null, { retry: { ...retry, maxAttempts: 2 } })],
     happenings: [boom, after(1), boom, ...resume, boom, after(1), ok({ n: 4 })],
     runs: [["a", "success", 4, { n: 4 }]],
     status: "SUCCEEDED",
   },
 
-  "a parallel step whose branch fails fails with it, and a resume calls again what failed or was cancelled": {
+  "a parallel step fails when one of its branches fails, and a resume calls again what failed or was cancelled": {
     steps: [
       parallel("split", { done: "a", left: "b", right: "c" }, "end"),
       call("a", null),
@@ -404,7 +404,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     ],
     status: "SUCCEEDED",
   },
-  "a race in which all fail leads to the step for it": {
+  "a race in which all branches fail leads to the step for its failure": {
     steps: [
       parallel("race", { left: "a", right: "b" }, null, { until: "any", onFailure: "tell" }),
       call("a", null),
@@ -420,7 +420,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     ],
     status: "SUCCEEDED",
   },
-  "a forEach fails with its first item, begins no other, and a resume calls again only what has not succeeded": {
+  "a forEach fails with the first item that fails, begins no other item, and a resume calls again only what has not succeeded": {
     steps: [
       forEach("each", { items: [1, 2, 3, 4, 5], step: "work", concurrency: 3 }, null),
       call("work", "check"),
@@ -451,7 +451,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     ],
     status: "SUCCEEDED",
   },
-  "a forEach that collects fails with one failure more than it may have": {
+  "a forEach that collects failures fails with one failure more than it may have": {
     steps: [
       forEach(
         "each",
@@ -487,7 +487,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     ],
     status: "SUCCEEDED",
   },
-  "a failure three groups deep fails each group around it, and a resume goes on there alone": {
+  "a failure three forks deep fails each fork around it, and a resume continues only what failed or was cancelled": {
     steps: [
       forEach("outer", { items: [1, 2], step: "split" }, null),
       parallel("split", { left: "inner", right: "b" }, null),
@@ -549,7 +549,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     status: "SUCCEEDED",
     refused: ["ConflictError", "ConflictError"],
   },
-  "a task that was taken from its worker by the end of a race is refused when it comes": {
+  "the answer for a task that the end of a race took from its worker is refused": {
     steps: [
       parallel("race", { left: "a", right: "b" }, "end", { until: "any" }),
       task("a", null),
@@ -566,7 +566,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     status: "SUCCEEDED",
     refused: ["ConflictError"],
   },
-  "the time of the job ends what is under way in its branches, and a resume gives it all again": {
+  "the timeout of the job ends what is under way in its branches, and a resume gives the job its whole time again": {
     steps: [
       parallel("split", { call: "a", wait: "b", task: "t" }, null),
       call("a", null),
@@ -591,7 +591,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     ],
     status: "SUCCEEDED",
   },
-  "the time of a wait in a branch ends that wait alone": {
+  "the timeout of a wait in a branch ends only that wait": {
     steps: [
       parallel("split", { short: "b", long: "c" }, null),
       { ...wait("b", ["x"], null, { timeoutSeconds: 60 }), onFailure: "late" },
@@ -739,7 +739,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     ],
     status: "SUCCEEDED",
   },
-  "a forEach whose results are large makes its list of rows of their own": {
+  "a forEach with large results stores them in rows of their own, and makes its list from these rows": {
     steps: [
       forEach("each", { items: [1, 2, 3], step: "work", concurrency: 3, output: "list" }, "size"),
       call("work", null),
@@ -760,7 +760,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     ],
     status: "SUCCEEDED",
   },
-  "groups nested three deep end from the inside out": {
+  "forks nested three deep end from the inside out": {
     steps: [
       forEach("outer", { items: "${ [10, 20] }", step: "split", concurrency: 1 }, null),
       parallel("split", { left: "inner", right: "b" }, null),
@@ -795,7 +795,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     ],
     status: "SUCCEEDED",
   },
-  "a loop over a forEach has branches of its own each time": {
+  "a forEach in a loop has branches of its own at each visit": {
     steps: [
       forEach("each", { items: [1], step: "work" }, "count"),
       call("work", null),

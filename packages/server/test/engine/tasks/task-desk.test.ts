@@ -186,7 +186,7 @@ onEveryStore((home) => {
     expect(most).toBeLessThan(40);
   });
 
-  test("jobs that take long to be told do not delay the lost tasks of another organization", async () => {
+  test("jobs whose reports take long do not delay the reports of another organization's lost tasks", async () => {
     const version = textOf([task("work", null)]);
     const [slow, other] = [await nodes.register(version), await nodes.register(version)];
     await nodes.submit(nodes.node(), slow, {});

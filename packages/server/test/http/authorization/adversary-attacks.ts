@@ -21,7 +21,7 @@ export interface Attack {
 }
 
 /**
- * Makes the attacks on each field with the thing that belongs there, with `isWhole` also with every other thing of that form. One more attack
+ * Makes the attacks on each field with the thing that belongs there and, if `isWhole`, also with every other thing of that form. One more attack
  * replaces all ids at once.
  */
 export async function attacksOn(
@@ -70,7 +70,7 @@ function attacksWithAll(operation: Operation, row: Row, own: World, things: Thin
   const shared = { operation, row, field: undefined, fits: true, isFromOutside: false };
   const inOwn: Attack = {
     ...shared,
-    label: `${operationId}: everything of another organization in the own one`,
+    label: `${operationId}: everything of another organization, in the caller's own organization`,
     pairs,
     options: (ids, side) => within(idsOf[side], ids.organizationId),
   };
@@ -84,7 +84,7 @@ function attacksWithAll(operation: Operation, row: Row, own: World, things: Thin
     ...(row.names === "nothing" ? [] : [inOwn]),
     {
       ...shared,
-      label: `${operationId}: an organization in which the callers are nobody`,
+      label: `${operationId}: an organization of which the callers are not members`,
       isFromOutside: true,
       pairs: [ownPair],
       options: (ids, side) => within(ids, ownPair[side]),

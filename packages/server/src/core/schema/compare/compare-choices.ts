@@ -67,7 +67,7 @@ function compareNot(from: Known, excluded: Schema, kind: TypeSet, comparer: Comp
   if (from.excludes(excluded)) return fits;
   const { allFit, noneFits } = comparer.withoutAssumptions.compareTypes(from, excluded, kind);
   if (noneFits) return allFit ? isVoid : fits;
-  const finding = "one that `not` excludes";
+  const finding = "a value that `not` excludes";
   return allFit ? neverFits(finding) : mayNotFit(finding);
 }
 

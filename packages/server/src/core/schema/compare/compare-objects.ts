@@ -57,7 +57,7 @@ function compareValueOf(
   if (target === undefined) return fits;
   const outcome = comparer.compare(from.property(name), target);
   if (declared !== undefined || patterns === undefined || outcome.allFit) return outcome;
-  return mayNotFit(target === nothing ? "there, but is not allowed" : "one that does not fit");
+  return mayNotFit(target === nothing ? "there, but is not allowed" : "a value that does not fit");
 }
 
 /** Compares the values of the properties that neither schema names. Such properties need not be there. */
@@ -70,7 +70,9 @@ function compareAdditional(
   const sources = new Set(patterns?.map(({ pattern }) => pattern.source));
   if (comparer.compare(from.additionalBeside(sources), target).allFit) return fits;
   return mayNotFit(
-    target === nothing ? "one with properties that are not allowed" : "one with other properties that do not fit",
+    target === nothing
+      ? "an object with properties that are not allowed"
+      : "an object with other properties that do not fit",
   );
 }
 
@@ -86,7 +88,9 @@ function comparePattern(
   const doAllFit =
     comparer.compare(from.additional, schema).allFit &&
     undeclared.every((name) => comparer.compare(from.property(name), schema).allFit);
-  return doAllFit ? fits : mayNotFit(`one with properties that match the pattern ${pattern.source} and do not fit`);
+  return doAllFit
+    ? fits
+    : mayNotFit(`an object with properties that match the pattern ${pattern.source} and do not fit`);
 }
 
 /** Compares by the keywords on objects that few schemas have. */
@@ -108,7 +112,7 @@ function compareNames(from: Known, schema: Schema, comparer: Comparer): Outcome 
   const wrong = [...requiredNames].find((name) => fitsSchema(schema, name, maxChecksPerValue) === false);
   if (wrong !== undefined) return inside(wrong, neverFits("there, but has a name that `propertyNames` refuses"), true);
   const doAllFit = onlyNames?.every((name) => fitsSchema(schema, name, maxChecksPerValue) === true) ?? false;
-  return doAllFit ? fits : mayNotFit("one with names that `propertyNames` refuses");
+  return doAllFit ? fits : mayNotFit("an object with names that `propertyNames` refuses");
 }
 
 const anyString = newSchema({ types: typeSets.string });
