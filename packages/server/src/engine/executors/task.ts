@@ -27,7 +27,7 @@ export const task: Executor = {
       },
       heartbeatSeconds: {
         description:
-          "The number of seconds without a heartbeat of the worker after which the service gives the task to another worker: up to 86400, by default 60.",
+          "The number of seconds for which a worker holds the task after taking it, and after each heartbeat, before the service gives it to another worker: up to 86400, by default 60.",
         ...heartbeatSeconds,
       },
     },

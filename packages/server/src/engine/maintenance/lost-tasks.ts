@@ -40,7 +40,7 @@ export function lostTasksDuty(options: LostTasksOptions): Duty {
   const { database, everyMs, plans, report, random } = options;
   const reports = new Reports<CallKey>();
   const telling = new JobTelling<FoundTask>();
-  // Until what was found about an organization's tasks is committed, the searches leave the organization out.
+  // The searches leave an organization out while facts about its tasks still wait for their commit.
   const leftOut = () => ({ ...plans.parking.leftOut(), organizationIds: [...reports.busy(), ...telling.busy()] });
   return {
     name: "lost-tasks",
@@ -98,7 +98,7 @@ async function takeOver(
 
 function timeout({ step, isTask }: FoundTask) {
   const message = !isTask
-    ? `The child job of ${step} did not end within the step's \`timeoutSeconds\`, which count from the time when the job should start. The child job is cancelled.`
+    ? `The child job of ${step} did not end within the step's \`timeoutSeconds\`, which count from the time when the child job should start. The child job is cancelled.`
     : `No worker completed ${step} within its \`timeoutSeconds\`, which count from the time when the task was due.`;
   return { error: { code: "Timeout", message }, kind: "ordinary" } as const;
 }

@@ -105,8 +105,8 @@ async function countUncounted(
 }
 
 /**
- * Counts one slice of a backlog. The transaction that adds the counts also stores the progress. So counting continues there after a restart, and when
- * two nodes count the same slice, only one adds the counts.
+ * Counts one slice of a backlog. The transaction that adds the counts also stores the progress. So counting continues from there after a restart.
+ * When two nodes count the same slice, only one adds the counts.
  */
 async function countBacklog(database: Database, backlog: Backlog): Promise<void> {
   const { organizationId } = backlog;

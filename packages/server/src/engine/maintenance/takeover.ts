@@ -157,8 +157,8 @@ function textOf({ jobId, epoch }: CallKey): string {
 }
 
 /**
- * The bound on the deaths in memory. At the bound, the oldest are dropped. Without it, calls would stay here forever when their jobs continued
- * elsewhere or were cancelled.
+ * The bound on the calls in `UntoldDeaths`. At the bound, the oldest are dropped. Without it, a call would stay in memory forever if its job
+ * continued elsewhere or was cancelled.
  */
 const maxUntoldDeaths = 10_000;
 

@@ -20,8 +20,8 @@ export class DatabaseClock {
   }
 
   /**
-   * Sets the clock by the database's. `databaseNow` was read between the two given readings of the monotonic timer, and nobody knows when in between.
-   * So the clock moves only as far as it must: it stays as it is when it fits some moment of a round trip that took long.
+   * Sets the clock by the database's. `databaseNow` was read at an unknown moment between the two given readings of the monotonic timer. So the clock
+   * moves only as far as it must: it stays as it is if it showed `databaseNow` at some moment between the two readings.
    */
   adjust(databaseNow: Timestamp, before: number, after: number): void {
     this.#offset = Math.min(Math.max(this.#offset, databaseNow - after), databaseNow - before);

@@ -72,8 +72,8 @@ export class UnresolvedNameError extends Error {
 
 const connectTimeoutMs = 10_000;
 /**
- * When a name has several addresses, the time for one address before the next one is tried. The platform's default is shorter than a connection
- * around the world may take.
+ * The time for which one address of a name is tried before the next address. The platform's default is shorter than a connection around the world may
+ * take.
  */
 const attemptTimeoutMs = 2_000;
 

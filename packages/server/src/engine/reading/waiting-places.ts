@@ -9,8 +9,8 @@ export interface WaitingPlacesOptions {
 }
 
 /**
- * The places for requests and streams that wait on this node. An organization gets as many places as its maximum allows, but never more than stay
- * free after that. When it is alone, it gets half of the node's places. With more organizations each share gets smaller, so a newcomer always finds a
+ * The places for requests and streams that wait on this node. An organization gets as many places as its maximum allows, but never more than are
+ * still free. So when it is alone, it gets half of the node's places. With more organizations each share gets smaller, so a newcomer always finds a
  * place. A waiting request is never sent away to make room for another.
  */
 export class WaitingPlaces {

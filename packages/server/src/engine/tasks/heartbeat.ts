@@ -6,8 +6,8 @@ import type { CallKey } from "../../store/jobs/job-calls.ts";
 import { holdsTask, holdTask } from "../../store/jobs/tasks.ts";
 
 /**
- * Extends a worker's lease. Returns when the lease ends; undefined when the worker does not hold the task any more. Throws `RowHeldError` when another
- * transaction has locked the task for too long.
+ * Extends a worker's lease. Returns the time at which the lease ends; undefined when the worker does not hold the task any more. Throws
+ * `RowHeldError` when another transaction has locked the task for too long.
  *
  * A locked row is tried again after a pause. No statement waits for the lock, because it would keep a connection meanwhile: the heartbeats of a few
  * workers, whose tasks somebody has locked, would take all connections from the requests of other organizations.

@@ -40,8 +40,7 @@ export function boundToBody(maxNameLength: number) {
   );
 }
 
-const boundDescription =
-  "The bounds of the token, beside its permissions. A token without this field is bound to nothing.";
+const boundDescription = "The bounds of the token, beside its permissions. A token without this field has no bounds.";
 
 export const BoundToSchema = Type.Object(
   {

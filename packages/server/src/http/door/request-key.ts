@@ -4,7 +4,7 @@ import { ServiceError } from "../../core/service-error.ts";
 
 const idempotencyHeader = "idempotency-key";
 
-/** Generated clients of REST-JSON services send one UUID with each attempt of a call, and the attempt's number in a second header. */
+/** Generated clients of REST-JSON services send the same UUID with each attempt of a call, and the attempt's number in a second header. */
 const invocationHeader = "amz-sdk-invocation-id";
 const attemptHeader = "amz-sdk-request";
 

@@ -11,7 +11,7 @@ import { JobParams, noContent } from "../door/schemas.ts";
 import { renderEntry } from "./job-history.ts";
 import { Bell, entriesAtOnce, lookMs, sendStream, serverSentEvent, streamResponse } from "./server-sent.ts";
 
-/** The number of looks after which a quiet stream sends a heartbeat. */
+/** The number of waits of `lookMs` after which a quiet stream sends a heartbeat. */
 const looksPerHeartbeat = 15;
 
 export function jobStreamRoutes(app: App, parts: ServerParts): void {

@@ -17,7 +17,7 @@ const beginnings: ReadonlySet<string> = new Set([
   guarded.endSession,
 ]);
 
-/** Bounds, by network and on this node, how many rows unknown callers make in the store. */
+/** Limits how many rows the unknown callers of one network make in the store through this node. */
 export function boundBegunSignIns(now: () => Timestamp, look: Look): Middleware {
   const counts = new MinuteCounts(maxPerMinute, now);
   return async (ctx, next) => {

@@ -106,7 +106,7 @@ function show(
 interface SignInView {
   readonly status?: number;
   readonly email?: string;
-  /** The sealed first step, for the second one. */
+  /** The sealed first step, which the form of the second step sends back. */
   readonly firstStep?: string;
   readonly problem?: string;
   readonly asksPassword?: boolean;

@@ -87,7 +87,7 @@ function problemOf({ config }: ServerParts, typed: { email: string; displayName:
   return problem === undefined ? undefined : `The password ${problem.detail}.`;
 }
 
-/** Says how people accept an invitation who sign in only at a provider; undefined for all other people. */
+/** Says how people who sign in only at a provider accept an invitation; undefined for all other people. */
 function providerProblem({ singleSignOn, publicUrl }: ServerParts, { code }: Visit, email: string): Markup | undefined {
   const provider = singleSignOn.forEmail(email);
   if (provider === undefined) return undefined;

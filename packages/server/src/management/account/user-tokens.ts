@@ -30,8 +30,8 @@ export interface AddedUserToken {
 }
 
 /**
- * Creates a token that acts as the caller, who confirms who they are. Throws like `confirmPerson`, 401 when the caller's own credential has ended,
- * 403 for a life longer than that of the token of the request, and 409 when the account has as many tokens as it may.
+ * Creates a token that acts as the caller, who confirms who they are. Throws what `confirmPerson` throws, 401 when the caller's own credential has
+ * ended, 403 for a life longer than that of the token of the request, and 409 when the account has as many tokens as it may.
  */
 export async function createUserToken(
   parts: RevokingParts & ConfirmationParts,
@@ -114,7 +114,7 @@ async function revoke(
   return revoked.tokenHash;
 }
 
-/** The token of an earlier attempt whose answer was lost, and the time at which the password was set that was confirmed then. */
+/** The token of an earlier attempt whose answer was lost, and the time at which the password that it confirmed was set. */
 type Earlier = { readonly tokenId: string; readonly passwordChangedAt: Timestamp | null };
 
 async function requireUserTokenRoom(

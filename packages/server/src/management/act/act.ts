@@ -61,7 +61,8 @@ export interface ManagementParts {
 }
 
 /**
- * What a change needs that ends a credential or takes permissions away: this node remembers both for a moment, and must forget them with the change.
+ * Everything that a change needs if it ends a credential or takes permissions away: this node remembers both for a moment, and must forget them with
+ * the change.
  */
 export interface RevokingParts extends ManagementParts {
   readonly authenticator: Pick<Authenticator, "forgetToken" | "forgetUser" | "forgetMembership" | "forgetOrganization">;

@@ -58,7 +58,7 @@ export async function prepareTaskWorkflow(
 }
 
 /**
- * Finds this release's version even if there are newer versions, which users or another release registered that runs beside this one. Otherwise the
+ * Finds this release's version even if there are newer versions, registered by users or by another release that runs beside this one. Otherwise the
  * nodes of both releases would register their versions again and again.
  */
 async function findOwnVersion(db: Queryable, workflow: WorkflowKey): Promise<string | undefined> {

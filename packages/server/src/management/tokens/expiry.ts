@@ -9,8 +9,8 @@ import type { Queryable } from "../../store/home/database.ts";
 export const defaultTokenDays = 90;
 
 /**
- * Returns when a new token ends: as requested, or after `defaultTokenDays` if the request does not say; null means never. Throws 400 for a time in
- * the past, and like `expiryWithin`.
+ * Returns the time at which a new token ends: as requested, or after `defaultTokenDays` if the request does not say; null means never. Throws 400 for
+ * a time in the past, and otherwise what `expiryWithin` throws.
  */
 export function expiryOfNew(
   askedFor: Timestamp | null | undefined,
@@ -22,8 +22,8 @@ export function expiryOfNew(
 }
 
 /**
- * Returns when a new credential ends: as requested, or at `usualEnd` if the request does not say, but then no later than the caller's own token.
- * Throws 403 for a requested end after the caller's own.
+ * Returns the time at which a new credential ends: as requested, or at `usualEnd` if the request does not say, but then no later than the caller's
+ * own token. Throws 403 for a requested end after the caller's own.
  */
 export function expiryWithin<Asked extends Timestamp | null>(
   askedFor: Asked | undefined,
@@ -36,8 +36,8 @@ export function expiryWithin<Asked extends Timestamp | null>(
 }
 
 /**
- * Returns when the token of the caller ends, by the present state of the store. Null for a token without an end and for a sign-in, since a person who
- * signed in may give a credential any life.
+ * Returns the time at which the token of the caller ends, by the present state of the store. Null for a token without an end and for a sign-in, since
+ * a person who signed in may give a credential any life.
  */
 export async function endOfCaller(db: Queryable, { organizationId, token }: Caller): Promise<Timestamp | null> {
   // The end of a user token never changes.

@@ -75,7 +75,7 @@ export interface EntryStanding {
   readonly sealNumber: number | null;
 }
 
-/** Both lists are read by one statement, so at one instant, because an entry moves from one list to the other. */
+/** One statement reads both lists, so that both show the same instant: an entry moves from one list to the other. */
 export async function findEntryStandings(
   db: Queryable,
   organizationId: string,

@@ -61,8 +61,8 @@ export class FairQueue<Item> {
   }
 
   /**
-   * Returns a function to call once for each item, in order. It returns whether the item could run at once if it were added now, after the items
-   * asked about before.
+   * Returns a function to call once for each item, in order. It returns whether the item could run at once if it were added now, after the items of
+   * the earlier calls.
    */
   beginsAtOnce(): (owner: string) => boolean {
     let free = this.#maxRunning - this.#runningCount;

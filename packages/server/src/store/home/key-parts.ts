@@ -18,7 +18,7 @@ export interface PartSize {
 export const everyPair: PartSize = { organizations: 8, keys: Number.MAX_SAFE_INTEGER };
 
 /**
- * The part size for statements that also join the rows found by two arrays with values that are given for each row. The planner underestimates the
+ * The part size for statements that find rows by two arrays, and also join each row with values that are given for it. The planner underestimates the
  * number of rows and compares each row with each value: 400 rows took 31 ms in one part and 3 ms in parts of 32. Outside of a commit, parts of ten
  * organizations or fewer are planned each time, because a generic plan assumes ten. PostgreSQL 15 makes a look-up for each pair, so with much larger
  * parts the look-ups would take longer than planning.

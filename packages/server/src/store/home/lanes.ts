@@ -51,8 +51,8 @@ export function sharedLanes(pool: pg.Pool, limits: { readonly requests: number; 
 type Priority = 0 | 1 | 2;
 
 /**
- * Gives the session to one lane at a time. After a commit, the engine asks for the next one only a turn of the event loop later, so the other lanes
- * get the session in between.
+ * Gives the session to one lane at a time. After a commit, the engine asks for the session again only a turn of the event loop later, so the other
+ * lanes get it in between.
  */
 class SharedSession {
   readonly #waiting: readonly (() => void)[][] = [[], [], []];

@@ -78,7 +78,7 @@ export function poolDatabase(lanes: Lanes, options: PoolOptions): Database {
   };
 }
 
-/** The longest time in milliseconds for which a node that stops waits for its connections: a connection that hangs may never be given back. */
+/** The longest time in milliseconds for which a stopping node waits for its connections: a connection that hangs may never be given back. */
 const closeTimeoutMs = 5_000;
 
 function queryBy(lane: Lane, options: PoolOptions): Database["query"] {

@@ -1,14 +1,14 @@
 /**
- * Tracks how long the reads of each organization took recently. A user who opens a page now and then reads without a rest. A client that reads all
- * the time gets a third of the time of one connection, so that the database keeps a processor for the others. If a single read takes so long that the
- * reads that wait would miss their deadline during the rest that it deserves, the client gets up to half.
+ * Tracks how long the reads of each organization took recently. A user who opens a page from time to time never has to rest between reads. A client
+ * that reads all the time gets a third of the time of one connection, so that the database keeps a processor for the others. After a very long read,
+ * a full rest would make the client's waiting reads miss their deadline. Then the rest is shorter, and the client gets up to half.
  */
 export class ReadTime {
   readonly #spent = new Map<string, Spent>();
   readonly #now: () => number;
   readonly #longestRestMs: number;
   #latest: Arrival | undefined;
-  /** The latest arrival of a read of another organization than that of `#latest`. */
+  /** The latest arrival of a read from an organization other than that of `#latest`. */
   #latestOther: Arrival | undefined;
 
   constructor(deadlineMs: number, now: () => number = () => performance.now()) {

@@ -83,8 +83,8 @@ export class Shards {
 }
 
 /**
- * Registers with Citus the tables that belong to no organization: people, their sessions, the keys of organizations. Only when Citus knows both such
- * a table and an organization's table can it commit a transaction that changes both as one. Nodes that start at the same time wait for each other.
+ * Registers with Citus the tables that belong to no organization: people, their sessions, the keys of organizations. Citus must know both tables to
+ * commit a transaction that changes such a table and an organization's table. Nodes that start at the same time wait for each other.
  */
 async function makeKnown(db: Pick<Database, "query" | "transaction">): Promise<void> {
   if ((await db.query(findUnknownTable, [])).length === 0) return;

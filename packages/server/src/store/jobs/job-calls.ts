@@ -97,9 +97,9 @@ const putCallRows = statement<WrittenCall>(
 );
 
 /**
- * Whether a worker may hold the new task at once. The statement `put_tasks` is for batches of calls with at least one task, which no node holds.
- * `put_job_calls` is for all other batches. Whether another task waits is found by min(), which reads one entry of the index. For an EXISTS the
- * planner might list all waiting tasks, and with a LIMIT Citus would not send the statement to one shard.
+ * Whether a worker may hold the new task at once. The statement `put_tasks` is for batches with at least one task, a call that no node holds at
+ * first. `put_job_calls` is for all other batches. Whether another task waits is found by min(), which reads one entry of the index. For an EXISTS
+ * the planner might list all waiting tasks, and with a LIMIT Citus would not send the statement to one shard.
  */
 const isNext = "(new.worker IS NOT NULL AND NOT pause.is_there AND waiting.priority IS NULL)";
 
@@ -158,7 +158,7 @@ function rowOf({ organizationId, jobId, versionId, workflowId }: ChangedCalls, {
   };
 }
 
-/** Deletes all calls of jobs that have no calls any more. Most calls end in this way, and the statement needs no join. */
+/** Deletes the call rows of jobs that have no calls any more. Most calls end in this way, and the statement needs no join. */
 async function deleteAllCalls(transaction: Transaction, jobs: readonly JobKey[]): Promise<void> {
   await askTogether(jobs, (part) => transaction.query(deleteCallsOfJobs, keyArrays(part)), everyPair);
 }
@@ -195,7 +195,10 @@ export interface HeldCall extends CallKey {
   readonly nodeId: string;
 }
 
-/** A call with its holder. The holder is a node. If `queue` is not null, it is the worker that took the task, if one has. */
+/**
+ * A call with its holder: a node, the child job that was made for the call, or the worker that took the task. A call with a `queue` is a task, and
+ * has no holder while it waits for a worker.
+ */
 export interface CallRow extends CallKey {
   readonly nodeId: string | null;
   readonly readyAt: Timestamp;

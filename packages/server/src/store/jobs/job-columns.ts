@@ -52,8 +52,8 @@ export const plainJobColumns = Object.keys({ ...fixedColumns, ...changingColumns
   .join(", ");
 
 /**
- * The state of a job. A state that refers to values by their numbers is stored in a separate column. Earlier releases fail when they read such a job.
- * Otherwise they would treat those values as missing.
+ * The state of a job. A state that refers to values by their numbers is stored in a separate column. So earlier releases fail when they read such a
+ * job, and do not treat those values as missing.
  */
 export const wholeState = "coalesce(short_state, state)";
 
@@ -133,7 +133,10 @@ export function valuesOf(columns: object, source: string): string {
     .join(", ");
 }
 
-/** The value of a column in a record. When a state is in the newer column, its old column holds JSON null, but the record gives SQL's NULL. */
+/**
+ * Takes the value of a column from a record. When a state is in the newer column, the old column must hold JSON null, but the record has SQL's NULL
+ * there.
+ */
 function recordValue(column: string, source: string): string {
   return column === "state" ? `coalesce(${source}.state, 'null')` : `${source}.${column}`;
 }

@@ -68,7 +68,7 @@ interface ArraysOfBucket {
 /** The workflow id of the rows with the sums over all workflows (`rollUp` of `core/job/metrics/metric-change.ts`). */
 const allWorkflows = "ARRAY['00000000-0000-0000-0000-000000000000']::uuid[]";
 
-/** Each bucket is one row. With one row for each class, reading a month in hours took the driver four times as long as the store. */
+/** Each bucket is one row. With one row for each class, reading the hours of a month took the driver four times as long as the store. */
 const readMetricRows = statement<ArraysOfBucket>(
   "read_metric",
   "organization",

@@ -164,8 +164,8 @@ const putTaskRowsBack = statement<never>(
 );
 
 /**
- * Extends a worker's lease by another heartbeat, and stores its progress; null keeps the progress reported before. Returns when the lease ends;
- * undefined when the worker does not hold the task any more, or when another transaction has locked the task (`holdsTask` tells which).
+ * Extends a worker's lease by another heartbeat, and stores its progress; null keeps the progress reported before. Returns the time at which the
+ * lease ends; undefined when the worker does not hold the task any more, or when another transaction has locked the task (`holdsTask` tells which).
  */
 export async function holdTask(db: Queryable, call: CallKey, progress: JsonValue): Promise<Timestamp | undefined> {
   const text = progress === null ? null : JSON.stringify(progress);

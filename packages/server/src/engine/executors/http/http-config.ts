@@ -64,8 +64,8 @@ export interface HttpConfig {
 }
 
 /**
- * Lists the reasons why a config cannot be sent, or why its address may not be called. Checks only the values that `isKnown` accepts; when the
- * expressions are replaced by their values, these are all.
+ * Lists the reasons why a config cannot be sent, or why its address may not be called. Checks only the values that `isKnown` accepts: all of them,
+ * once the expressions are replaced by their values.
  */
 export function configProblems(
   config: JsonObject,

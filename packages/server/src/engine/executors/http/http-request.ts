@@ -48,7 +48,7 @@ export function isSuccess(status: number, successStatus: readonly (number | stri
   return successStatus.includes(status) || successStatus.includes(`${Math.floor(status / 100)}xx`);
 }
 
-/** Makes the name of a request for messages. The query is left out because it may hold secrets. */
+/** Makes the name under which messages show a request. The query is left out because it may hold secrets. */
 export function placeOf({ method, url }: HttpRequest): string {
   return bounded(`${method} ${url.origin}${url.pathname}`, maxPlaceLength);
 }
