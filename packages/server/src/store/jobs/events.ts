@@ -1,6 +1,6 @@
 import type { EventChange } from "../../core/job/fact.ts";
 import type { JsonValue } from "../../core/json/json.ts";
-import { type Statement, statement, type Transaction } from "../home/database.ts";
+import { type Queryable, type Statement, statement, type Transaction } from "../home/database.ts";
 import { askTogether, eachAlone, everyPairJoined, organizationsOf } from "../home/key-parts.ts";
 import { requireAllWritten, type Written } from "../home/written.ts";
 import { type JobKey, keyArrays } from "./jobs.ts";
@@ -124,12 +124,12 @@ const consumeEvents = statement<never>(
  * any number of them.
  */
 export async function findKeptEvents(
-  transaction: Transaction,
+  db: Queryable,
   wanted: readonly (JobKey & { readonly eventId: string })[],
 ): Promise<(JobKey & { readonly eventId: string; readonly eventNumber: number })[]> {
   if (wanted.length === 0) return [];
   const findPart = (part: typeof wanted) =>
-    transaction.query(findEvents, [
+    db.query(findEvents, [
       organizationsOf(part),
       part.map(({ organizationId }) => organizationId),
       part.map(({ jobId }) => jobId),

@@ -30,14 +30,7 @@ export async function* readMetric(db: Queryable, range: MetricRange, measure: Me
   const end = to / 1000 / bucketSeconds;
   for (let start = from / 1000 / bucketSeconds; start < end; start += bucketsAtOnce) {
     const sliceEnd = Math.min(end, start + bucketsAtOnce);
-    const rows = await db.query(readMetricRows, [
-      organizationId,
-      measure,
-      bucketSeconds,
-      start,
-      sliceEnd,
-      workflowIds,
-    ]);
+    const rows = await db.query(readMetricRows, [organizationId, measure, bucketSeconds, start, sliceEnd, workflowIds]);
     for (const row of rows) yield metricRowOf(row);
   }
 }

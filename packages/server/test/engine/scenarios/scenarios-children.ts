@@ -254,15 +254,16 @@ export const familyScenarios: Readonly<Record<string, FamilyScenario>> = {
       ["leaf", "SUCCEEDED", { n: 7 }],
     ],
   },
-  "if an attempt fails because its workflow is missing, the next attempt finds a workflow that is registered in between": {
-    workflows: { root: [childJob("begin", "leaf", null)] },
-    acts: [{ deploys: "leaf", steps: leaf }, "resume"],
-    answers: { "leaf.work": [{ n: 1 }] },
-    jobs: [
-      ["root", "SUCCEEDED", { n: 1 }],
-      ["leaf", "SUCCEEDED", { n: 1 }],
-    ],
-  },
+  "if an attempt fails because its workflow is missing, the next attempt finds a workflow that is registered in between":
+    {
+      workflows: { root: [childJob("begin", "leaf", null)] },
+      acts: [{ deploys: "leaf", steps: leaf }, "resume"],
+      answers: { "leaf.work": [{ n: 1 }] },
+      jobs: [
+        ["root", "SUCCEEDED", { n: 1 }],
+        ["leaf", "SUCCEEDED", { n: 1 }],
+      ],
+    },
   "a child goes on with its parent after its workflow was deleted": {
     workflows: { root: [childJob("begin", "leaf", null)], leaf },
     answers: failsOnce,

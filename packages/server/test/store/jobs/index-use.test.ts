@@ -6,6 +6,7 @@ import { useService } from "@stepwell/testing/service.ts";
 import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { beforeAll, expect, test } from "vitest";
 import type { Database, Reader } from "../../../src/store/home/database.ts";
+import { findKeptEvents } from "../../../src/store/jobs/events.ts";
 import { deleteExpiredKeys } from "../../../src/store/jobs/idempotency.ts";
 import { type JobSearch, listJobs } from "../../../src/store/jobs/job-lists.ts";
 
@@ -84,6 +85,23 @@ onEveryStore((home) => {
       );
       expect(plans.at(-1)).toMatch(/Index Cond: .*job_id = child_job\.job_id/);
     }
+  });
+
+  test("an event without a match is found by its id, however many such events its job has", async () => {
+    const { database } = service.running;
+    const { organizationId } = search;
+    const jobId = randomUUID();
+    await run(
+      database,
+      `INSERT INTO job_event (organization_id, job_id, event_number, event_id, outcome, sent_by, received_at)
+       SELECT $1::uuid, $2::uuid, n, 'event ' || n, 'unmatched', '{}', now() FROM generate_series(1, 10000) AS n`,
+      [organizationId, jobId],
+    );
+    await database.vacuum("job_event");
+    const plans = await plansOf(database, organizationId, (reader) =>
+      findKeptEvents(reader, [{ organizationId, jobId, eventId: "event 5000" }]),
+    );
+    expect(plans).toEqual([expect.stringContaining("using job_event_unmatched ")]);
   });
 
   test("expired idempotency keys are found by an index", async () => {
