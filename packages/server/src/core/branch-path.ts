@@ -18,10 +18,7 @@ export function pathOf(parent: string, { fork, visit, key }: BranchLevel): strin
   return `${pathsOf(parent, fork, visit)}${encode(key)}]`;
 }
 
-/**
- * The beginning that the paths of all branches of one visit of a fork have in common, and the paths of all branches inside them. No other path has
- * this beginning.
- */
+/** The prefix that one visit of a fork gives to the paths of all its branches, and of all branches inside them. No other path has this prefix. */
 export function pathsOf(parent: string, fork: string, visit: number): string {
   return `${parent === mainBranch ? "" : `${parent}/`}${encode(fork)}:${visit}[`;
 }

@@ -19,13 +19,16 @@ export interface Engine {
   /** The one way to change a job. Throws `ServiceError`. */
   commit(command: Command, sender?: Sender): Promise<Done>;
   /**
-   * The job as the store has it now, with its newest step runs; undefined when it is not there. Without values those that are stored apart are
-   * left out of the runs.
+   * The job as the store has it now, with its newest step runs; undefined when it is not there. If `withValues` is false, the runs of a large job
+   * lack the values that are stored in rows of their own.
    */
   readJob(key: JobKey, withValues?: boolean): Promise<WholeJob | undefined>;
   /** Reads how far the job has come, at very little cost. Undefined when the job does not exist. */
   readStanding(key: JobKey): Promise<JobStanding | undefined>;
-  /** Reads the history entries after a sequence: at most `limit`, and fewer where their values are large together. Undefined when the job does not exist. */
+  /**
+   * Reads the history entries after a sequence: at most `limit`, and fewer if their values together are too large. Undefined when the job does not
+   * exist.
+   */
   readHistory(key: JobKey, after: number, limit: number): Promise<Portion<PlainEntry> | undefined>;
   /** Reads step runs in the order of their start. The portion is empty when the job does not exist. */
   readSteps(key: JobKey, search: RunSearch): Promise<Portion<StepRun>>;
@@ -45,8 +48,8 @@ export interface Engine {
   /** Calls `onChange` after each commit that changed the job (a hint: it may also be called without a change). Returns the unsubscribe. */
   watchJob(key: JobKey, onChange: () => void): () => void;
   /**
-   * Hands tasks of a queue to a worker as soon as there is one, or none at the poll's deadline. The worker then holds them under their leases. Throws
-   * `ServiceError` when too many requests wait already, or while the node drains.
+   * Returns tasks of a queue for a worker as soon as there are any, or an empty list at the poll's deadline. The worker then holds them under their
+   * leases. Throws `ServiceError` when too many requests wait already, or while the node drains.
    */
   pollTasks(poll: Poll): Promise<readonly Task[]>;
   /** Looks for tasks of a queue on behalf of the workers that wait on this node, because the queue may have changed. */

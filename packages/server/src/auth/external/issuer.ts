@@ -126,7 +126,7 @@ export class ExternalIssuer {
     const { createRemoteJWKSet, customFetch } = await import("jose");
     const { timeoutSeconds, keyCooldownMs, maxKeyAgeMs, failurePauseMs } = this.#times;
     let failedAt = Number.NEGATIVE_INFINITY;
-    // The library waits after a fetch that succeeded, but not after one that failed, so this function does.
+    // The library pauses after a fetch that succeeded, but not after one that failed. So this function adds the pause after a failed fetch.
     const fetchKeys: FetchImplementation = async (url, options) => {
       if (performance.now() - failedAt < failurePauseMs)
         throw new TypeError("The keys could not be loaded a moment ago.");

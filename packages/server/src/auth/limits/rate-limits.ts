@@ -85,8 +85,8 @@ export class RateLimits {
   }
 
   /**
-   * Counts one request in all quotas that it falls under, or in none when one of them does not allow it. Among the requests it counts with its cost,
-   * and among the submits as one. Returns a promise only when the store must be asked.
+   * Counts one request in all quotas that it falls under, or in none when one of them does not allow it. A quota of requests counts its cost, and a
+   * quota of submits counts it as one. Returns a promise only when the store must be asked.
    */
   count(
     caller: Caller,

@@ -78,7 +78,7 @@ export class RateWindow {
   #adjust(quotas: Quotas, limits: PolicyLimits): void {
     for (const quota of [quotas.requests, quotas.submits]) {
       quota.adjust(limits[quota.policy], this.#nodeCount);
-      // While this node was alone, the other nodes did not learn what it allowed.
+      // While this node was the only one, it did not report to the store what it allowed.
       if (this.#nodeCount > 1 && quota.used >= quota.mark) this.shared.add(quota);
     }
   }
@@ -95,5 +95,5 @@ interface OrganizationQuotas extends Quotas {
   readonly callers: Map<string, Quotas>;
 }
 
-/** This is far more than a heartbeat corrects, and too little to double a minute's limit. */
+/** A heartbeat corrects the clock by far less than this. A step of this size is too small to double a minute's limit. */
 const maxStepBackMs = 1_000;

@@ -70,8 +70,8 @@ export function allowClientOrigin(
 }
 
 /**
- * Lets only pages of known clients read the provider's answers. The provider itself allows every origin until it knows the client, which it never
- * does for an error or a browser's preflight request.
+ * Lets only pages of known clients read the provider's answers. The provider itself allows every origin until it knows the client. When it answers
+ * with an error or answers a browser's preflight request, it never knows the client.
  */
 export function onlyClientOrigins(
   isKnown: (origin: string, network: string) => boolean | Promise<boolean>,

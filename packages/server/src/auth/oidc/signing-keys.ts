@@ -32,7 +32,7 @@ const dayMs = 86_400_000;
 const keyLifeMs = 30 * dayMs;
 /** The next key is published this long before it signs. By then, every node has read it, and so has every client that keeps the keys for a day. */
 const publishedAheadMs = dayMs;
-/** A node looks for new keys this often, which is far less than the time for which they are published ahead. */
+/** A node looks for new keys once in this time, which is far shorter than the time for which a key is published before it signs. */
 const rememberedMs = 60_000;
 /** An unknown key id makes a node look for new keys at once, but not more often than this. */
 const unknownLookMs = 1_000;

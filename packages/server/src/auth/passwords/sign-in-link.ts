@@ -35,7 +35,7 @@ export async function openSignInLink(
 /** The user whom the value of an opened link signs in. */
 export interface OpenedLink {
   readonly userId: string;
-  /** Left out for a link itself. A person who has just given their password need not do so twice: then this is the time at which it was set. */
+  /** Set if the person has just given their password and so need not give it again: the time at which it was set. Left out for a link itself. */
   readonly password?: { readonly changedAt: Timestamp | null };
 }
 

@@ -34,7 +34,7 @@ export interface Resolvable<Value> extends OpenFields {
   readonly resolve: (fields: JsonObject) => Value | { readonly problems: readonly Problem[] };
 }
 
-/** Reads the expressions in a config and reports their problems. Only the fields are read in which the executor allows expressions. */
+/** Reads the expressions in a config and reports their problems. Reads only the fields in which the executor allows expressions. */
 export function readConfigTemplate(
   kind: ExecutorKind,
   config: JsonObject,

@@ -1,7 +1,7 @@
 import type { JsonValue } from "../json/json.ts";
 import { hasFormat } from "../schema/formats/format.ts";
 
-/** The length of a step's sleep: either a number of milliseconds from its begin (`ms`), or a time (`untilMs`, in milliseconds since 1970). */
+/** The length of a step's sleep: either a number of milliseconds from its start (`ms`), or a time (`untilMs`, in milliseconds since 1970). */
 export type Delay = { readonly ms: number } | { readonly untilMs: number };
 
 /** The time at which a step that begins its sleep at `now` continues, in milliseconds since 1970. */

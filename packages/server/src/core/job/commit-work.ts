@@ -23,7 +23,7 @@ const maxExpressionWork = 250_000;
 
 const workPerSlot = 10;
 
-/** A byte takes the same time everywhere, also in an escaped character, which may have six bytes. */
+/** Measuring a byte always takes the same time, also when it is one of up to six bytes of an escaped character. */
 const measuredBytesPerUnit = 16;
 
 /** The work that one change of a job does. After a certain amount of it the commit ends, and the job continues in the next one. */

@@ -192,7 +192,7 @@ export type Verdict =
       /** The parts of the payload that reach no step. Pointers lead into the request body. */
       readonly warnings: readonly Problem[];
     }
-  /** Nothing changes, in a normal case: the job is finished, the epoch is old, or nothing is due. */
+  /** Nothing changes, and this is normal: the job is finished, the epoch is old, or nothing is due. */
   | { readonly type: "ignored" }
   /** The job's state does not allow what the caller asked for. */
   | {

@@ -119,9 +119,7 @@ export interface Progress {
   readonly addressedEvents?: readonly AddressedEvent[];
   /** The numbers of kept events that came without a payload. Nothing need be read for them. The other kept events may have a payload. */
   readonly bareEvents?: readonly number[];
-  /**
-   * The times at which kept events were sent, by event number. Only events are here whose time an expression may read. Left out while there are none.
-   */
+  /** The times at which kept events were sent, by event number, if an expression may read the time. Left out while there are none. */
   readonly sentTimes?: Readonly<Record<string, Timestamp>>;
   /** The epoch of the parent's call that waits for this job. Left out when no call of a parent waits. */
   readonly awaitedBy?: number;
@@ -143,8 +141,8 @@ export interface AddressedEvent extends WaitVisit {
   readonly eventId: string;
   readonly eventNumber: number;
   /**
-   * Set when the event was sent for any wait and this visit claimed it, because it had waited longest. If the wait ends without the event, other
-   * waits may take it again.
+   * Set when the event was sent for any wait, and this visit claimed the event because the visit had waited longest. If the wait ends without the
+   * event, other waits may take the event again.
    */
   readonly isClaimed?: true;
 }

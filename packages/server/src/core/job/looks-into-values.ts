@@ -10,9 +10,9 @@ import type { AnyCursor } from "./resume-point.ts";
 import { countUnread } from "./values/stored-state.ts";
 
 /**
- * Returns the branches whose values must be loaded, because the state machine may read them while it applies these facts, and the branches around
- * them. Most events are only recorded, and need no values. When a job ends, or when a node hands back its call, values are only moved. In doubt, a
- * branch is included. The values in `state` are not loaded yet. `at` is the time of the facts.
+ * Returns the branches whose values must be loaded: those whose values the state machine may read while it applies these facts, and the branches
+ * around them. Most events are only recorded, and need no values. When a job ends, or when a node hands back its call, values are only moved. In
+ * doubt, a branch is included. The values in `state` are not loaded yet. `at` is the time of the facts.
  */
 export function branchesLookedInto(
   plan: Plan,

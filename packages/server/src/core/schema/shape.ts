@@ -36,7 +36,7 @@ export function isClosed(schema: Schema): boolean {
 
 /**
  * The properties that a closed schema allows, or that an open schema names. As in JSON Schema 2020-12, each `additionalProperties: false` applies
- * only to the `properties` next to it. When there are two of them, only the properties are allowed that both declare.
+ * only to the `properties` next to it. When there are two of them, only the properties that both declare are allowed.
  */
 export function declaredProperties(schema: Schema): ReadonlySet<string> {
   const [first, ...others] = closedRules(schema);

@@ -204,8 +204,8 @@ export class Dispatcher {
         if (lease.isLeaseValid() && lease.leaseTerm() === term) return true;
       } catch (error) {
         if (!(error instanceof StoreUnavailableError || error instanceof TransactionAbortedError)) throw error;
-        // A statement that the database gave up would take its whole time limit again, and other calls wait for their notes meanwhile. So the pause
-        // is longer.
+        // When the database has given up a statement, the next try may also take the whole time limit, and other calls wait for their notes
+        // meanwhile. So the pause is longer.
         const pauseMs = error instanceof StatementGivenUpError ? givenUpPauseMs : leaseCheckMs;
         await delay(pauseMs, undefined, { signal: abort.signal });
       }

@@ -180,7 +180,7 @@ class Group {
     setImmediate(() => void this.#drain());
   }
 
-  /** Whether the deadline of a command is after the rest. A command for which it is not is refused at its deadline. */
+  /** Whether a command may rest, because its deadline comes after the rest. Any other command is refused at its deadline. */
   #canRest({ deadline, reject }: Waiting, restMs: number): boolean {
     const leftMs = deadline - performance.now();
     if (leftMs > restMs) return true;

@@ -20,7 +20,7 @@ export interface OpenJob extends CountedJob, CallingJob {
   readonly effects: CallEffect[];
   readonly entries: HistoryEntry[];
   readonly events: EventChange[];
-  /** The payloads of the job's kept events. Only those are here that a wait may read in this batch. */
+  /** The payloads of the job's kept events that a wait may read in this batch. */
   readonly payloads: Map<number, EventPayload>;
   payloadBytes: number;
   /** The results of the job's branches that this batch needs for the list of a fork. */

@@ -188,7 +188,7 @@ const restFactorPerMs = 1 / 2;
 const maxGrownRestMs = 2_000;
 /**
  * An estimate of the time to read or write a byte. On the embedded store 130 KB (the state of a fork with 1,000 open branches) take about 5 ms: two
- * thirds in the store, and the rest to parse them and to make them text.
+ * thirds in the store, and one third to parse them and to make them text.
  */
 const msPerByte = 0.04 / 1_000;
 /**

@@ -26,7 +26,7 @@ describe("a list in `onFailure` is rejected if it", () => {
       "names an error that no step handles",
       [{ on: ["StepLimitExceeded"], then: "b" }],
       "/0/on/0",
-      "which no step handles",
+      "no step handles it, so remove it",
     ],
     ["takes every failure before its end", [{ then: "b" }, { on: ["X"], then: "c" }], "/0", "put it last"],
     [

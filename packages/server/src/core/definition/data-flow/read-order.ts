@@ -24,7 +24,7 @@ export function* readOrder(steps: Steps, graph: StepGraph, maxRounds: number): G
   }
 }
 
-/** For each of the given steps, those of the given steps whose values its templates read. */
+/** For each step in `templated`: the steps in `templated` whose values its templates read. */
 function sourcesOf(steps: Steps, templated: ReadonlySet<number>): ReadonlyMap<number, readonly number[]> {
   const indexes = new Map(steps.map(({ name }, index) => [name, index]));
   return new Map(

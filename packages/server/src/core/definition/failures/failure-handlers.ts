@@ -127,6 +127,6 @@ const handlerFields: ReadonlySet<string> = new Set(["on", "then"]);
 /** The same maximum as that of the names in one list: a person cannot handle more kinds of errors separately. */
 const maxHandlers = 100;
 const takenByNobody: ReadonlyMap<string, string> = new Map([
-  ["StepLimitExceeded", "is the error of a job that entered too many steps, which no step handles; remove it"],
-  ["ValueLimitExceeded", "is the error of a job that carries too many values, which no step handles; remove it"],
+  ["StepLimitExceeded", "is the error of a job that entered too many steps; no step handles it, so remove it"],
+  ["ValueLimitExceeded", "is the error of a job that carries too many values; no step handles it, so remove it"],
 ]);
