@@ -13,7 +13,7 @@ export interface Bounds {
   readonly jobEvent: { readonly jobId: string; readonly eventId: string } | undefined;
 }
 
-/** Undefined for a token that is bound to nothing. */
+/** Undefined for a token without bounds. */
 export function boundsOf({ workflowIds, tags, boundJobId, boundEventId }: BoundTo): Bounds | undefined {
   if (workflowIds === null && tags === null && boundJobId === null) return undefined;
   return {

@@ -13,7 +13,7 @@ export interface Act extends RequestSource {
   readonly actor: Actor & { readonly name?: string };
   /** The operation's name in the HTTP document, or a similar name for an act of the operator on the store. */
   readonly operation: string;
-  /** The OAuth client of the organization through which the actor acts, if any. */
+  /** The organization's OAuth client that the actor uses, if any. */
   readonly clientId?: string | undefined;
   /** Called when the act made something that counts towards a maximum. */
   readonly onCounted?: (used: UsedMaximum) => void;

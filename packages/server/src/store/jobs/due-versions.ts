@@ -33,7 +33,7 @@ const maxLookedAt = 200;
 /**
  * Finds versions with due jobs, in the order of their keys, for all organizations: those after this key, or from the first one when there is no key.
  * It goes through the versions that have a timer, from one to the next by the indexes, and looks only at the earliest timer of each. So it takes no
- * longer when a version has many jobs, and passes no version without a timer, however many are registered.
+ * longer when a version has many jobs, or when many versions without a timer are registered.
  */
 export async function findDueVersions(
   db: Queryable,

@@ -31,7 +31,7 @@ describe("a check ends quickly for every schema", () => {
   test.each(costlyChecks().map(({ name, ...check }) => [name, check] as const))("%s", (_, { schema: raw, value }) => {
     // The schema is parsed like that of a registered version, so that no other bound applies.
     const schema = parseSchemas({ raw }, "", new ProblemList(1), true).get("raw") ?? anything;
-    // A value that fitted in the check before is not checked again, so each run checks another value in between.
+    // If a value fitted in the previous check, it is not checked again. So each run checks another value in between.
     expectCpuBelow(boundMs, () => [checkValue(anything, null), checkValue(schema, value)]);
   });
 });
