@@ -28,15 +28,17 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
   usual: [matrix],
   all: [],
 };
-/** A real Citus needs no stand-in, and shows no plans of PostgreSQL. */
+/** Files that need a plain PostgreSQL server: a real Citus needs no stand-in, and does not show PostgreSQL's query plans. */
 const ofPlainServer =
   "**/{citus,citus-service,one-shard,key-plans,due-plans,queued-task-plans,index-use,uuid-hash}.test.ts";
 const leftToPlainServers = process.env.STEPWELL_TEST_CITUS_URL === undefined ? [] : [ofPlainServer];
 const left = [...(leftOut[scope] ?? []), ...leftToPlainServers];
-/** The story of the first five minutes runs npm, which is not ours to run under this. */
+/** This test runs npm, which is not this project's code and may need `__proto__`. */
 const withoutProto = process.env.NODE_OPTIONS?.includes("--disable-proto") ? ["**/first-five-minutes.test.ts"] : [];
 
-/** How long a poll goes on: what comes at once may take seconds on a busy machine, and a poll ends when it has come. */
+/**
+ * How long a poll may take. On a busy machine, a result that otherwise comes at once can take seconds. The poll ends as soon as the result has come.
+ */
 const poll = { timeout: 10_000 };
 
 /**
@@ -45,7 +47,9 @@ const poll = { timeout: 10_000 };
  */
 const retry = scope === "usual" ? 1 : 0;
 
-/** Twice the two processors that there are at least: for nearly half of its time a test waits, for a page, a lease or another process. */
+/**
+ * Two for each of the two processors that every machine has: a test spends nearly half of its time waiting for a page, a lease or another process.
+ */
 const maxWorkers = 4;
 
 /**
@@ -56,7 +60,7 @@ const experimental = { viteModuleRunner: false, nodeLoader: false };
 
 /*
  * Files of one worker share the modules that they import (`isolate: false`): to load the service anew for each file took a fifth of the processor time.
- * A file leaves nothing behind in a module but what any other may find there.
+ * So a file must leave nothing in a module that could disturb another file.
  */
 export default defineConfig({
   test: {
@@ -101,7 +105,7 @@ export default defineConfig({
           include: commandLine,
           exclude: [...left, ...withoutProto, "**/node_modules/**"],
           globalSetup: stores,
-          // Each command is a process, and some make a store: on a busy machine a dozen of them take more than other tests do.
+          // Each command is a process, and some make a store: on a busy machine, a test with a dozen of them takes longer than other tests.
           testTimeout: 120_000,
           hookTimeout: 60_000,
           isolate: false,

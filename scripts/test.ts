@@ -34,7 +34,10 @@ const otherChecks = [
   ["unused code", "node_modules/knip/bin/knip.js"],
 ] as const;
 
-/** A longer name of a test has a whole value in it, which hides the rest of the report. The longest names that help a reader show two schemas. */
+/**
+ * A test name that is longer than this contains a whole value, and hides the rest of the report. The longest names that help a reader show two
+ * schemas.
+ */
 const maxNameLength = 500;
 
 /** The tests of the service and of the command line that run again without `__proto__`. */

@@ -10,7 +10,7 @@ export default defineConfig({
   plugins: [react()],
   resolve: {
     alias: {
-      // Puts style elements into the page, which the content security policy refuses; ours makes style sheets instead.
+      // The package puts style elements into the page, which the content security policy refuses. Our replacement uses a constructed style sheet.
       "react-style-singleton": fileURLToPath(new URL("src/foreign/style-singleton.ts", import.meta.url)),
     },
   },
@@ -26,15 +26,15 @@ export default defineConfig({
     },
     manifest: "manifest.json",
     target: "es2023",
-    // The preload of modules is native where the page runs, and the polyfill would be one more script.
+    // The browsers that can show the page preload modules themselves, so the polyfill would only be one more script.
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // Fonts and images go out as files, so that `data:` stays the exception.
+    // Fonts and images stay separate files, because `data:` in the content security policy is only meant for icons in style sheets.
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 700,
   },
-  // `npm run dev --workspace @stepwell/dashboard` beside a service that was started with STEPWELL_BASE_URL=http://localhost:5173: the page
-  // comes from here and changes as its sources do, all else from the service.
+  // For `npm run dev --workspace @stepwell/dashboard`, beside a service that was started with STEPWELL_BASE_URL=http://localhost:5173. The page comes
+  // from here and is updated when its sources change. Everything else comes from the service.
   server: {
     port: 5173,
     strictPort: true,

@@ -64,7 +64,7 @@ export async function tellStory(service: RunningService, clock: MovingClock, beg
 }
 
 async function letIn(baseUrl: string, organization: string, owner: Api, clock: MovingClock): Promise<void> {
-  const description = "Puts versions live that others have written, and nothing else.";
+  const description = "Registers versions, moves tags, and sees the list of jobs.";
   const permissions = ["workflow:read", "workflow:version:read", "workflow:version:create", "job:list"];
   await owner.post(`${organization}/roles`, { name: "releaser", description, permissions });
   const support = ["workflow:read", "job:list", "job:event:send"];

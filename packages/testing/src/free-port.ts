@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 
 /**
- * Returns a port on which no program listens. The port is below the range that systems use for outgoing connections: a service that is killed and
- * started again must find its port free, so no client may have taken it meanwhile.
+ * Returns a port on which no program listens. The port is below the range that systems use for outgoing connections. Otherwise a client could take
+ * the port of a service that is killed, before the service is started again.
  */
 export async function findFreePort(): Promise<number> {
   for (let attempt = 0; attempt < 50; attempt += 1) {

@@ -25,7 +25,7 @@ export function fieldsOf(document: ApiDocument, { declaration }: Operation): rea
   const body = declaration.requestBody?.content["application/json"]?.schema;
   const inBody = body === undefined ? [] : leavesOf(document, body, [], []);
   const fields = [...parameters, ...inBody.map((leaf) => ({ ...leaf, place: "body" as const }))];
-  // If a value may have two forms, both can have the same field.
+  // The alternatives of a value can have a field in common, which is listed only once.
   return [...new Map(fields.map((field) => [labelOf(field), field])).values()];
 }
 
@@ -90,7 +90,7 @@ function kindOf({ type, format, pattern, enum: words }: Schema): Leaf["kind"] {
   return isOwnText ? "text" : "fixed";
 }
 
-/** Values for a text with a pattern. A pattern that accepts these values but rejects a name is taken for one of numbers. */
+/** Numbers, written as texts. If the pattern of a text accepts these but rejects a name, the text is taken to be a number. */
 const numbers = ["1", "23"];
 
 function isText(schema: Schema | undefined): boolean {

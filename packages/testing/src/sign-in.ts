@@ -27,7 +27,7 @@ export function isArrival(url: URL): boolean {
 
 export interface BegunSignIn {
   readonly url: URL;
-  /** Exchanges the code with which the browser returned for tokens. */
+  /** Gets the tokens for the code with which the browser returned. */
   finish(arrival: URL): Promise<Tokens>;
 }
 

@@ -63,7 +63,7 @@ export async function authorizationRequest(returnTo: string): Promise<{ url: URL
 }
 
 /**
- * Exchanges the code with which the provider sent the browser back for tokens. Throws when the provider reported an error, or the code belongs to
+ * Gets the tokens for the code that the browser brought back from the provider. Throws when the provider reported an error, or the code belongs to
  * another sign-in.
  */
 export async function exchangeCode(callback: URL, pending: PendingSignIn): Promise<Tokens> {

@@ -59,8 +59,9 @@ export function inputFieldOf(definition: string): SchemaField | undefined {
 }
 
 /**
- * Returns the form for the payload of an event that a step waits for. It is made from `payloadDefinitions`. Without that, it has what the step's
- * output definition declares and its input definition does not, since only an event can bring that. Undefined if there is nothing to ask for.
+ * Returns the form for the payload of an event that a step waits for. It is made from the event's schema in `payloadDefinitions`. If there is none,
+ * the form has the properties that the step's output definition declares and its input definition does not, since only an event can bring these.
+ * Undefined if there is nothing to ask for.
  */
 export function payloadFieldOf(definition: string, stepName: string, eventId: string): SchemaField | undefined {
   try {

@@ -182,7 +182,7 @@ onOneStore((home) => {
       await signInAt(page, `${owner.url}/jobs/${body.jobId}`, owner);
       const explanation = page.getByRole("region", { name: "Why is it here?" });
       await explanation.getByRole("heading", { name: "Waits for a worker" }).waitFor();
-      await explanation.getByText("resize, no worker has asked for at least a day").waitFor();
+      await explanation.getByText("resize, no worker has asked for tasks for at least a day").waitFor();
       await expectAccessible(page, "a task that waits");
     });
 

@@ -12,7 +12,7 @@ import { deploy, newOwner, signInAt, submitAndWait } from "./support/people.ts";
 
 const browser = testBrowser();
 
-/** A chain of steps. When one of them fails, nearly always the last step comes next, which waits. */
+/** A chain of steps. The failure of nearly every step leads to the last step, which waits. */
 const many = 500;
 const large = definitionOf(
   ...Array.from({ length: many }, (_, index) => {

@@ -38,7 +38,7 @@ describe("in their normal appearance", () => {
     await expectAccessible(page, "a menu");
   });
 
-  test("every page on the way in and out keeps the rules of accessibility, and is no wider than a telephone", async () => {
+  test("every page for signing in and out follows the accessibility rules, and is no wider than a telephone", async () => {
     browser.expectFault(/40[14]/);
     const owner = await newOwner(service);
     const member = await newPerson(service);
@@ -81,7 +81,7 @@ describe("in their normal appearance", () => {
     await look("This link does not work");
   });
 
-  test("no page is wider than a telephone, its tables cut no name off, and it keeps the rules of accessibility", async () => {
+  test("every page is no wider than a telephone, cuts off no name in its tables, and follows the accessibility rules", async () => {
     const { owner, waiting } = await busyOwner();
     const page = await browser.newPage({ width: 360 });
     await signInAt(page, owner.url, owner);
@@ -98,7 +98,7 @@ describe("in their normal appearance", () => {
 describe("a page with little space", () => {
   const service = useService(postgresHome);
 
-  test("a long name takes four lines at most, and the bar on top has two lines and leaves a low screen free", async () => {
+  test("a long name takes at most four lines, and the bar on top has two lines and scrolls away on a low screen", async () => {
     const owner = await newOwner(service, "an-organization-with-a-long-name");
     const long = "long".repeat(64);
     const { workflowId } = await deploy(owner.api, waitingDefinition, long);

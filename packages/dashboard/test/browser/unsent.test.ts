@@ -53,7 +53,7 @@ onOneStore((home) => {
   });
 
   inWholeMatrix(() => {
-    test("a user whose session ends while they type in the editor can type on there", async () => {
+    test("a user whose session ends while they type in the editor can continue to type", async () => {
       browser.expectFault(/40[01]/);
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, waitingDefinition);

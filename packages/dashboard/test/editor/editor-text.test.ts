@@ -253,7 +253,7 @@ describe("the editor offers", () => {
     if (executor.needsInput) expect(step).toMatchObject({ input: { name: "${ input.name }" } });
   });
 
-  test("nothing without a request and without typed text, and nothing where it knows no word", () => {
+  test("nothing before the user types or asks for completion, and nothing where it knows no word", () => {
     expect(offered('{"steps": [|]}', false)).toBeUndefined();
     expect(offered('{"workflowName": "|"}')).toBeUndefined();
     expect(offered("|")).toBeUndefined();

@@ -101,7 +101,7 @@ describe("the story of a job", () => {
     ]);
   });
 
-  test("shows a choice before its target is entered, and distinguishes a failure's way from a choice's to the same step", () => {
+  test("shows a choice before its target is entered, and distinguishes a failure from a choice that leads to the same step", () => {
     const chosen = [submitted, started, step("step.started", "a"), step("step.succeeded", "a", { next: "b" })];
     expect([...tellStory(history(...chosen)).taken]).toEqual([wayKey("", "a"), wayKey("a", "b")]);
     const ended = tellStory(history(...chosen.slice(0, -1), step("step.succeeded", "a", { next: null })));
@@ -205,7 +205,7 @@ describe("the story of a job with branches", () => {
     inBranch("step.started", "pay", "split:1[right]"),
   ];
 
-  test("says that the job waits if a branch waits, for the events of that branch", () => {
+  test("says that the job waits for the events of a branch if that branch waits", () => {
     const story = tellStory(history(...split));
     expect(shownStatusOf(story)).toBe("WAITING");
     expect(story.current).toMatchObject({ name: "approve", branch: "split:1[left]" });

@@ -12,7 +12,7 @@ export interface Operation {
 interface OperationDeclaration {
   readonly operationId: string;
   readonly "x-permission": string;
-  /** What a request counts as among the requests of a minute; absent if no credential is needed. */
+  /** The number of requests as which one request counts in the limit of a minute; absent if no credential is needed. */
   readonly "x-cost"?: number;
   readonly summary?: string;
   readonly description?: string;

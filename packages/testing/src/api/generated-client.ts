@@ -16,8 +16,9 @@ export interface GeneratedError extends Error {
 }
 
 /**
- * A client as it is generated from a REST-JSON model, over the runtime that such clients share: it puts the requests together, repeats them (three
- * attempts, on a broken connection, 429, 500, 502, 503 and 504), and picks the error's class. The model is made from the served document.
+ * A client like those that are generated from a REST-JSON model. It uses the runtime that such clients share, which puts the requests together,
+ * repeats them (three attempts, on a broken connection, 429, 500, 502, 503 and 504), and picks the error's class. The model is made from the served
+ * document.
  */
 export class GeneratedClient {
   readonly #client: RuntimeClient<never, never, never, never>;

@@ -14,8 +14,8 @@ import { ExternalProviderProcess } from "./external-provider.ts";
 const secret = "the secret of our client at Acme";
 
 /**
- * A service with two providers, each with an organization of its own. Acme uses RS256 and a secret, and has address and groups in the id token.
- * Globex uses ES256 and a public client, and has address and groups at its userinfo endpoint.
+ * A service with two providers, each with an organization of its own. Acme uses RS256 and a secret, and puts the e-mail address and the groups into
+ * the id token. Globex uses ES256 and a public client, and returns the address and the groups only from its userinfo endpoint.
  */
 export class SingleSignOnWorld {
   readonly #home: StoreHome;

@@ -65,8 +65,9 @@ export async function teardown(): Promise<void> {
 }
 
 /**
- * Where the embedded stores of the tests are: in memory, on a Linux with much space for files there. These stores sync each commit, but need not
- * survive the machine. On a disk that other programs also use, tests of embedded stores spent most of their time waiting for the disk.
+ * Returns the directory for the embedded stores of the tests. It is in memory if the system is Linux and has enough space there. These stores sync
+ * each commit, but need not survive a crash of the machine. On a disk that other programs also use, tests of embedded stores spent most of their time
+ * waiting for the disk.
  */
 async function roomyMemory(): Promise<string> {
   const memory = "/dev/shm";

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { delimiter } from "node:path";
 
-/** A shell in a directory, as a person has it who works there: without the variables that the npm of the tests sets. */
+/** A shell in a directory, as a person who works there has it: without the variables that npm sets for the tests. */
 export class Shell {
   readonly #directory: string;
   readonly #environment: Record<string, string>;

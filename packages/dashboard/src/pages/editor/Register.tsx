@@ -21,7 +21,7 @@ interface RegisterProps {
   readonly onRegistered: (text: string) => void;
 }
 
-/** Makes the text a version, and then asks what to do with it. */
+/** Registers the text as a version, and then asks what to do with that version. */
 export function Register({ workflow, name, text, checked, onRegistered }: RegisterProps) {
   const words = texts.editor;
   const queries = useQueryClient();

@@ -40,7 +40,7 @@ function putInBrackets(view: EditorView, { label }: Completion, from: number, to
   putIn(view, from - dotLength, to, `['${inString(label)}']`);
 }
 
-/** Writes the name for a string of an expression, which is itself inside of a JSON string. */
+/** Escapes the name for a string in an expression. The expression itself is inside of a JSON string. */
 function inString(name: string): string {
   return JSON.stringify(name.replaceAll(/["'\\]/g, "\\$&")).slice(1, -1);
 }

@@ -39,7 +39,7 @@ function complete(context: CompletionContext, { executors, functions }: Offer): 
   if (node.name === "PropertyName" && pos > node.from) return named(context, node, executors);
   if (node.name === "String" && pos > node.from) {
     const path = pathOf(state, node);
-    // A text in an object, at a place where no name is yet, is the beginning of a name.
+    // A string that is directly in an object is the beginning of a property's name.
     if (node.parent?.name === "Object") return named(context, node, executors);
     return result(node.from + 1, wordsOf(valueWords(state, path, executors), replaceNode(node)));
   }
@@ -57,7 +57,8 @@ function named({ state }: CompletionContext, node: Node, executors: readonly Exe
 }
 
 /**
- * Completes outside of quotes, or after an open quote: after a colon with a value, within braces with a name, in the list of steps with a whole step.
+ * Completes outside of quotes, or after an open quote. Offers values after a colon and in a list, names within braces, and whole steps in the list of
+ * steps.
  */
 function bare(context: CompletionContext, node: Node, executors: readonly Executor[]): CompletionResult | null {
   const { state, pos, explicit } = context;

@@ -7,7 +7,7 @@ import { executorAt } from "./vocabulary.ts";
 export interface ExpressionPlace {
   /** The expression up to here, without the escapes of JSON. */
   readonly before: string;
-  /** The beginning of the string that contains the place, counted in `before`; undefined outside of strings. */
+  /** The offset in `before` at which the string around the place begins; undefined outside of strings. */
   readonly stringStart: number | undefined;
   /** The index of the step to which the expression belongs. */
   readonly step: number;

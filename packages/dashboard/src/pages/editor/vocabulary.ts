@@ -99,8 +99,8 @@ function schemaValues(state: EditorState, path: Path): readonly Word[] {
 }
 
 /**
- * Tells whether a schema is at this path: it is one of the `definitions`, or the value of a keyword within a schema that takes schemas. A property
- * may be called `type`, so the name alone does not tell.
+ * Tells whether a schema is at this path: one of the `definitions`, or a part of another schema, below a keyword such as `items` or `anyOf`. A
+ * property may be called `type`, so the name alone does not tell.
  */
 function isSchema(path: Path): boolean {
   if (path.length <= 2) return path.length === 2;

@@ -64,7 +64,7 @@ export function JobsNow({ organizationId }: { readonly organizationId: string })
 interface Tile {
   readonly status: ShownStatus;
   readonly value: number | undefined;
-  /** True when there may be more jobs, because the service ended counting. */
+  /** True when there may be more jobs, because the service stopped counting. */
   readonly isMinimum?: boolean;
   readonly hint: string;
   readonly search: JobSearch;

@@ -38,7 +38,7 @@ export function useChildJobs(
   const query = useInfiniteQuery({
     ...jobPagesQuery(organizationId, { parentJobId: jobId }),
     enabled: isShown,
-    // A reader who comes back must see their present state.
+    // A reader who comes back must see the present state of the child jobs.
     gcTime: 0,
     // Child jobs continue by themselves, and this job's history does not show their changes.
     refetchInterval: isFinished(status) ? 30_000 : 3_000,

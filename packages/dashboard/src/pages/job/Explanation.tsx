@@ -184,7 +184,7 @@ interface QueueFactProps {
   readonly isHeld: boolean;
 }
 
-/** The queue of a task. While the task waits, it also shows since when no worker has asked. */
+/** Shows the queue of a task. While the task waits, also shows when a worker last asked for tasks of this queue. */
 function QueueFact({ organizationId, queue: { name, polledAt }, isHeld }: QueueFactProps) {
   const words = texts.job.facts;
   const mayRead = usePermission(organizationId, "task-queue:read");

@@ -27,7 +27,10 @@ export interface JobStory {
   readonly queued: readonly Span[];
   readonly error?: StepError;
   readonly taken: ReadonlySet<string>;
-  /** The run to look at first: the latest one on the main line, or while its branches run, one in a named branch that waits for events. */
+  /**
+   * The run to look at first: the latest run on the main line. While that run has open branches, it is a run that waits for events in one of the
+   * named branches, if there is one.
+   */
   readonly current: StepRun | undefined;
   /** The latest run on the main line. */
   readonly main: StepRun | undefined;

@@ -63,7 +63,7 @@ interface Move extends TagChange {
 }
 
 /**
- * Each change has the tag's new version. Its old version is that of the change before it, so the oldest loaded change is shown only when the one
+ * A change has only the tag's new version; the old version is that of the previous change. So the oldest loaded change is left out until the change
  * before it is loaded.
  */
 function movesOf(changes: readonly TagChange[] | undefined, hasMore: boolean): readonly Move[] | undefined {

@@ -1,4 +1,4 @@
-/** The tag is not in the path, because the router takes a part of a path that begins with a dollar sign for a parameter. */
+/** The tag is not in the path, because the router treats a part of a path that begins with a dollar sign as a parameter. */
 export interface TagHistorySearch {
   readonly tag: string;
 }

@@ -4,7 +4,7 @@ import "./Menu.css";
 import { Icon } from "../layout/Icon.tsx";
 import type { MenuChoices, MenuEntry, OpenMenuProps } from "./menu-props.ts";
 
-/** A menu, from the time when it is first opened, with the keys that people expect of menus. */
+/** Takes the place of `Menu` when the menu is first opened, and handles the keys that people expect of menus. */
 export function OpenMenu({ trigger, align = "end", entries, isByKeyboard }: OpenMenuProps) {
   const isFirst = useRef(isByKeyboard);
   // When the menu was first opened by a key, Radix was not loaded yet and did not see the key. So the focus is moved to the first entry here.

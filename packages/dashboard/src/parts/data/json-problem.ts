@@ -39,7 +39,7 @@ function syntaxErrorIn(text: string): number | undefined {
   return open.length === 0 && expected === "commaOrEnd" ? undefined : at;
 }
 
-/** Returns the offset up to which a pattern matches from this offset on. If it does not match, that is the same offset. */
+/** Returns the offset at which a match that begins at `at` ends. If the pattern does not match there, returns `at`. */
 function endOf(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : at;

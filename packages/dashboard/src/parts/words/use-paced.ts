@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 
-/** Returns the value, but changes at most once in this interval. The first change is shown at once, and the last one is always shown. */
+/** Returns the value, updated at most once in this interval. The first change is shown at once, and the last one is always shown. */
 export function usePaced<Value>(value: Value, everyMs: number): Value {
   const [shown, setShown] = useState(value);
   const changedAt = useRef(Number.NEGATIVE_INFINITY);

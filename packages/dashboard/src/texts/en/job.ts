@@ -74,7 +74,7 @@ export const job = {
     childJob: "Child job",
     queue: "Queue",
     polledAt: "last request of a worker",
-    neverPolled: "no worker has asked for at least a day",
+    neverPolled: "no worker has asked for tasks for at least a day",
     worker: "Worker",
     leaseUntil: "holds it until",
     buffered: "Kept for later",
