@@ -56,7 +56,7 @@ function operationTableOf({ paths, components }: ApiDocument): string {
       return `  ${operation.operationId}: ${JSON.stringify(route)},\n`;
     }),
   );
-  return `/** Generated from the API document: the way to each operation, whether it takes an Idempotency-Key, in which field of its pages a list has its items, and a field that each answer of another operation has. */
+  return `/** Generated from the API document. For each operation: its method and path, whether it takes an Idempotency-Key, and the field with the items of a list, or else a field that every successful answer has. */
 export const operationTable = {
 ${lines.join("")}} as const;
 `;

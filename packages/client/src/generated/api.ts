@@ -3039,7 +3039,7 @@ export interface components {
         Permission: "organization:create" | "account:manage" | "invitation:accept" | "organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read";
         /**
          * TokenBounds
-         * @description The bounds of the token, beside its permissions. A token without this field is bound to nothing.
+         * @description The bounds of the token, beside its permissions. A token without this field has no bounds.
          */
         TokenBounds: {
             workflowIds?: string[];
@@ -7285,7 +7285,7 @@ export interface operations {
                      * @description The time at which the token ends. If it is left out, the token ends after 90 days, or with the token that you call with if that is earlier. With null, the token does not expire. When you call with a token, the time must not be later than the end of that token.
                      */
                     expiresAt?: string | null;
-                    /** @description The bounds of the token, beside its permissions. A token without this field is bound to nothing. */
+                    /** @description The bounds of the token, beside its permissions. A token without this field has no bounds. */
                     boundTo?: {
                         /** @description The token reaches only these workflows, with their versions, tags and jobs. */
                         workflowIds?: string[];
@@ -7458,7 +7458,7 @@ export interface operations {
                      * @description The time at which the token ends. If it is left out, the token ends after 90 days, or with the token that you call with if that is earlier. With null, the token does not expire. When you call with a token, the time must not be later than the end of that token.
                      */
                     expiresAt?: string | null;
-                    /** @description The bounds of the token, beside its permissions. A token without this field is bound to nothing. */
+                    /** @description The bounds of the token, beside its permissions. A token without this field has no bounds. */
                     boundTo?: {
                         /** @description The token reaches only these workflows, with their versions, tags and jobs. */
                         workflowIds?: string[];

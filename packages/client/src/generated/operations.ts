@@ -1,4 +1,4 @@
-/** Generated from the API document: the way to each operation, whether it takes an Idempotency-Key, in which field of its pages a list has its items, and a field that each answer of another operation has. */
+/** Generated from the API document. For each operation: its method and path, whether it takes an Idempotency-Key, and the field with the items of a list, or else a field that every successful answer has. */
 export const operationTable = {
   CreateOrganization: {"method":"POST","path":"/organizations","isKeyed":true,"field":"organizationId"},
   ListOrganizations: {"method":"GET","path":"/organizations","items":"organizations"},
