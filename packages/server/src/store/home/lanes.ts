@@ -41,8 +41,12 @@ interface SharedLanes {
 }
 
 /** The lanes of a store that has only one session. When the session is free, it goes to the first lane in this order that waits for it. */
-export function sharedLanes(pool: pg.Pool, limits: { readonly requests: number; readonly reads: number }): SharedLanes {
-  const session = new SharedSession();
+export function sharedLanes(
+  pool: pg.Pool,
+  limits: { readonly requests: number; readonly reads: number },
+  now: () => number = () => performance.now(),
+): SharedLanes {
+  const session = new SharedSession(now);
   const limitsMs = [undefined, limits.requests, limits.reads] as const;
   const lane = (priority: Priority): Lane => ({ pool, run: (work) => session.run(priority, work) });
   return { engine: lane(0), requests: lane(1), reads: lane(2), limitMs: () => limitsMs[session.holder] };
@@ -51,30 +55,61 @@ export function sharedLanes(pool: pg.Pool, limits: { readonly requests: number; 
 type Priority = 0 | 1 | 2;
 
 /**
- * Gives the session to one lane at a time. After a commit, the engine asks for the session again only a turn of the event loop later, so the other
- * lanes get it in between.
+ * Gives the session to one lane at a time. After a commit, the engine asks for the next one only a turn of the event loop later, so the other lanes
+ * get the session in between.
  */
 class SharedSession {
   readonly #waiting: readonly (() => void)[][] = [[], [], []];
   #isTaken = false;
+  /** The reading of the monotonic timer at which the session was first given in this turn of the event loop; undefined if it was not given yet. */
+  #turnBegunAt: number | undefined;
+  readonly #now: () => number;
   /** The lane that has the session. */
   holder: Priority = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
 
   async run<Result>(priority: Priority, work: () => Promise<Result>): Promise<Result> {
     if (this.#isTaken) await new Promise<void>((resolve) => this.#waiting[priority]?.push(resolve));
     this.#isTaken = true;
     this.holder = priority;
+    this.#beginTurn();
     try {
       return await work();
     } finally {
-      // The next one in line gets the session at once, so that no newcomer takes it first.
-      const next = this.#waiting.find((queue) => queue.length > 0)?.shift();
       this.holder = 0;
-      if (next === undefined) this.#isTaken = false;
-      else next();
+      if (this.#isTurnLong()) setImmediate(() => this.#giveToNext());
+      else this.#giveToNext();
     }
   }
+
+  /** The next one in line gets the session at once, so that no newcomer takes it first. */
+  #giveToNext(): void {
+    const next = this.#waiting.find((queue) => queue.length > 0)?.shift();
+    if (next === undefined) this.#isTaken = false;
+    else next();
+  }
+
+  #beginTurn(): void {
+    if (this.#turnBegunAt !== undefined) return;
+    this.#turnBegunAt = this.#now();
+    setImmediate(() => {
+      this.#turnBegunAt = undefined;
+    });
+  }
+
+  #isTurnLong(): boolean {
+    return this.#turnBegunAt !== undefined && this.#now() - this.#turnBegunAt > maxTurnMs;
+  }
 }
+
+/**
+ * The store answers within the same turn of the event loop. So a duty with many transactions would stop all requests until its end. After this time
+ * the session is given away only in the next turn.
+ */
+const maxTurnMs = 10;
 
 export interface ReadBounds {
   readonly maxRunning: number;

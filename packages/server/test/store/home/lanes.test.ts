@@ -10,7 +10,7 @@ import {
   StatementGivenUpError,
   statement,
 } from "../../../src/store/home/database.ts";
-import { ReadLane } from "../../../src/store/home/lanes.ts";
+import { ReadLane, sharedLanes } from "../../../src/store/home/lanes.ts";
 import { laneSizes } from "../../../src/store/home/postgres.ts";
 
 const sleep = statement<{ slept: string }>("test_sleep", "global", "SELECT pg_sleep($1)::text AS slept", "each-time");
@@ -41,6 +41,25 @@ test("an organization's reading time does not include other work between its sta
   for (let count = 0; count < 10; count += 1) {
     expect(await reads.forRead(organizationId).run(read)).toBe("read");
   }
+});
+
+test("work on the only session that takes longer than 10 ms lets the event loop turn before the next work begins", async () => {
+  let now = 0;
+  const { engine, requests } = sharedLanes(new pg.Pool(), { requests: 1_000, reads: 1_000 }, () => now);
+  const order: string[] = [];
+  const work = (name: string) => async () => {
+    now += 4;
+    order.push(name);
+  };
+  setImmediate(() => order.push("turn"));
+  const all = [
+    engine.run(work("first")),
+    requests.run(work("last")),
+    engine.run(work("second")),
+    engine.run(work("third")),
+  ];
+  await Promise.all(all);
+  expect(order).toEqual(["first", "second", "third", "turn", "last"]);
 });
 
 test.each([
