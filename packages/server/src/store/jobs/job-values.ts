@@ -82,14 +82,17 @@ export async function readValuesInPortions(
   while (start < numbers.length && (left > 0 || start < freeCount)) {
     const wanted = numbers.slice(start).map((valueNumber) => ({ ...key, valueNumber }));
     const isLast = left <= portionBytes;
-    // The first value of a portion is read even if it is larger than a portion.
+    // The first value of a portion is read even if it is larger than a portion. It is left out below if it is also larger than what is left.
     const freeOfPortion = isLast ? Math.max(0, freeCount - start) : Math.max(1, freeCount - start);
     const portion = await readValues(db, wanted, isLast ? left : portionBytes, freeOfPortion);
+    const portionSize = portion.reduce((sum, { bytes }) => sum + bytes, 0);
+    if (start >= freeCount && portionSize > left) break;
     read.push(...portion);
-    left -= portion.reduce((sum, { bytes }) => sum + bytes, 0);
+    left -= portionSize;
+    if (isLast) break;
     const last = portion.at(-1);
-    if (isLast || last === undefined) break;
-    start = numbers.indexOf(last.valueNumber, start) + 1;
+    // Nothing was read, so the store has no value with the first of the numbers.
+    start = last === undefined ? start + 1 : numbers.indexOf(last.valueNumber, start) + 1;
   }
   return read;
 }

@@ -19,7 +19,7 @@ onEveryStore((home) => {
     // The numbers are not in order, and the store has no value 99.
     const numbers = [3, 1, 99, 2, 4, 5, 6, 7];
     const wanted = numbers.map((valueNumber) => ({ ...key, valueNumber }));
-    for (const maxBytes of [0, 1_000_000, 2_500_001, 4_600_000, 8_000_000, 20_000_000]) {
+    for (const maxBytes of [0, 1_000_000, 2_500_001, 4_600_000, 6_000_000, 8_000_000, 20_000_000]) {
       for (const freeCount of [1, 2]) {
         const portions = await readValuesInPortions(database, key, numbers, maxBytes, freeCount);
         const atOnce = await readValues(database, wanted, maxBytes, freeCount);
