@@ -11,6 +11,6 @@ export function pack(directory: string, root = "."): Record<(typeof names)[numbe
   const printed = execFileSync("npm", [...words, ...workspaces], { cwd: root, encoding: "utf8" });
   const [client, server, cli] = printed.trim().split("\n");
   if (client === undefined || server === undefined || cli === undefined)
-    throw new Error(`npm packed something else than three packages: ${printed}`);
+    throw new Error(`npm packed something other than three packages: ${printed}`);
   return { client: join(directory, client), server: join(directory, server), cli: join(directory, cli) };
 }
