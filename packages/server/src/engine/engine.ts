@@ -56,7 +56,10 @@ export interface Engine {
   noteQueue(key: QueueKey): void;
   /** Puts back tasks that their worker has not received. */
   putTasksBack(tasks: readonly Task[]): Promise<void>;
-  /** Extends a worker's lease on its task by one heartbeat. Returns the time at which the new lease ends; undefined when the worker does not hold the task any more. */
+  /**
+   * Extends a worker's lease on its task by one heartbeat. Returns the time at which the new lease ends; undefined when the worker does not hold the
+   * task any more.
+   */
   holdTask(call: CallKey, progress: JsonValue): Promise<Timestamp | undefined>;
   /** Whether this node has begun the call that it holds for this branch of the job; undefined when it holds none. */
   hasBegunCall(call: BranchKey): boolean | undefined;

@@ -24,7 +24,7 @@ export interface AuditSealingOptions {
  */
 const everyMs = 5_000;
 const maxOrganizationsAtOnce = 100;
-/** On the embedded store, sealing this many entries takes about 10 ms, during which it does nothing else. */
+/** A seal is one transaction, and the embedded store does nothing else until it ends. */
 const maxEntriesPerSeal = 250;
 
 /**

@@ -85,7 +85,7 @@ class SharedSession {
     }
   }
 
-  /** The next one in line gets the session at once, so that no newcomer takes it first. */
+  /** The session stays taken until the next one in line has it, so that no newcomer takes it first. */
   #giveToNext(): void {
     const next = this.#waiting.find((queue) => queue.length > 0)?.shift();
     if (next === undefined) this.#isTaken = false;

@@ -22,8 +22,8 @@ export interface MetricRow {
 }
 
 /**
- * Reads the sums of a measure: the rollups and the changes that wait to be folded. One statement reads both, so it sees them at the same instant. Each
- * statement reads a slice of the range, because the embedded store keeps this thread from all other work until a statement ends.
+ * Reads the sums of a measure: the rollups and the changes that wait to be folded. One statement reads both, so it sees them at the same instant.
+ * Each statement reads a slice of the range, because the embedded store keeps this thread from all other work until a statement ends.
  */
 export async function* readMetric(db: Queryable, range: MetricRange, measure: Measure): AsyncGenerator<MetricRow> {
   const { organizationId, from, to, bucketSeconds, workflowIds } = range;
@@ -35,7 +35,7 @@ export async function* readMetric(db: Queryable, range: MetricRange, measure: Me
   }
 }
 
-/** A bucket has up to a hundred rows for each workflow. */
+/** A bucket has a row for each class of durations that occurred in it, of which there are up to 250, and for each of the wanted workflows. */
 const bucketsAtOnce = 120;
 
 function metricRowOf({ bucket, durationClasses, counts, totalsMs, maximaMs }: ArraysOfBucket): MetricRow {
