@@ -11,17 +11,18 @@ const properties = ["packages/testing/src/property-seed.ts"];
 const browser = ["packages/dashboard/test/browser/**/*.test.ts"];
 const matrix = "**/*.matrix.test.ts";
 /**
- * Files that wait until leases, limits, timers and outages are over, start a node as a process, are about the second home of the store, or fill a
+ * Files that wait until leases, limits, timers and outages are over, start a whole service, are about another home of the store, or fill a
  * store before they look at its plans.
  */
 const slow = [
-  "**/{postgres-outage,disk-full,ownership,timers-of-dead-node,held-rows,rate-limits,lanes,embedded}.test.ts",
-  "**/{delays,timers,parking,scenarios-children,key-plans,due-plans,citus-service,layout}.test.ts",
+  "**/{postgres-outage,disk-full,ownership,takeover,timers-of-dead-node,held-rows,rate-limits,lanes,embedded}.test.ts",
+  "**/{delays,timers,parking,scenarios-children,organization-deletion,audit-seals,job-watch,layout}.test.ts",
+  "**/{key-plans,due-plans,queued-task-plans,index-use,citus,citus-service}.test.ts",
   "packages/client/test/service/**",
 ];
 /** Files that measure, walk at random for long, or fill the memory of a thread or an answer. */
 const thorough =
-  "**/{costs,*-walks,interleaving,family-interleaving,fairness,waiting,definition-checks,job-values}.test.ts";
+  "**/{costs,*-walks,interleaving,family-interleaving,fairness,waiting,definition-checks,job-values,job-events,large-*}.test.ts";
 /** Files that a scope leaves out: the quick one tries no HTTP interface, no command line and no page either. */
 const leftOut: Readonly<Record<string, readonly string[]>> = {
   quick: [matrix, ...slow, thorough, "packages/server/test/http/**", ...commandLine, ...browser],

@@ -20,6 +20,8 @@ export interface ClusterOptions {
   readonly password: string;
   /** Further settings, such as `fsync=off`. All others have PostgreSQL's defaults. */
   readonly settings?: readonly string[];
+  /** The directory in which the cluster gets its own. Default: the system's directory for temporary files. */
+  readonly parent?: string;
 }
 
 export class PostgresCluster {
@@ -32,7 +34,7 @@ export class PostgresCluster {
 
   /** An initialized cluster that does not run yet. */
   static async create(options: ClusterOptions): Promise<PostgresCluster> {
-    const directory = mkdtempSync(join(tmpdir(), "stepwell-postgres-"));
+    const directory = mkdtempSync(join(options.parent ?? tmpdir(), "stepwell-postgres-"));
     const user = process.getuid?.() === 0 ? otherUser() : undefined;
     const cluster = new PostgresCluster(options, directory, user, await programs(directory, user));
     cluster.#initialize();

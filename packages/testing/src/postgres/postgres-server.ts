@@ -3,6 +3,7 @@ import pg from "pg";
 import { findFreePort } from "../free-port.ts";
 import { citusUrl, createOnCitus } from "./citus-server.ts";
 import { PostgresCluster } from "./postgres-cluster.ts";
+import { roomyMemory } from "./roomy-memory.ts";
 
 export interface PostgresServer {
   urlOf(database: string): string;
@@ -22,7 +23,10 @@ export async function startOwnPostgres(): Promise<PostgresServer> {
   const password = randomBytes(16).toString("hex");
   const port = await findFreePort();
   // The data of these tests need not survive a crash of the machine. The servers of the chaos campaigns sync.
-  const cluster = await PostgresCluster.create({ port, password, settings: ["fsync=off", "max_connections=200"] });
+  const settings = ["fsync=off", "max_connections=200"];
+  const cluster = await PostgresCluster.create({ port, password, settings, parent: await roomyMemory() });
+  // Files in memory must be removed, even when the run is aborted.
+  process.once("exit", () => cluster.remove());
   await cluster.start();
   return serverAt(`postgres://postgres:${password}@127.0.0.1:${port}/postgres`, async () => cluster.remove());
 }

@@ -1,7 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
-import { mkdir, mkdtemp, rename, rm, statfs } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -11,6 +10,7 @@ import { openStore } from "../../../server/src/open-store.ts";
 import { scope } from "../scope.ts";
 import { citusUrl, sealOnCitus } from "./citus-server.ts";
 import { startPostgres } from "./postgres-server.ts";
+import { roomyMemory } from "./roomy-memory.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -63,25 +63,6 @@ export async function setup({ vitest }: TestProject): Promise<void> {
 export async function teardown(): Promise<void> {
   await tearDown?.();
 }
-
-/**
- * Returns the directory for the embedded stores of the tests. It is in memory if the system is Linux and has enough space there. These stores sync
- * each commit, but need not survive a crash of the machine. On a disk that other programs also use, tests of embedded stores spent most of their time
- * waiting for the disk.
- */
-async function roomyMemory(): Promise<string> {
-  const memory = "/dev/shm";
-  try {
-    const { bavail, bsize } = await statfs(memory);
-    if (bavail * bsize >= roomyBytes) return memory;
-  } catch {
-    // This system has no such directory.
-  }
-  return tmpdir();
-}
-
-/** Far more than what the stores of four concurrent files need: each begins with 41 MB. */
-const roomyBytes = 2_000_000_000;
 
 /** The directory gets its name only when it is complete. */
 async function prepareEmbedded(directory: string): Promise<void> {

@@ -15,7 +15,7 @@ import { RecentJobs } from "../../../src/engine/reading/recent-jobs.ts";
 import { WaitingPlaces } from "../../../src/engine/reading/waiting-places.ts";
 import { TaskDesk } from "../../../src/engine/tasks/task-desk.ts";
 import type { Task } from "../../../src/engine/tasks/task-inputs.ts";
-import { type Database, statement } from "../../../src/store/home/database.ts";
+import { statement } from "../../../src/store/home/database.ts";
 import type { JobKey } from "../../../src/store/jobs/jobs.ts";
 import { startedAt } from "../../core/interleaving/runs.ts";
 import { forEach, task, textOf } from "../../core/job/jobs.ts";
@@ -44,12 +44,12 @@ onEveryStore((home) => {
   afterAll(() => nodes.close());
 
   /** Makes the desk of a node that remembers nothing. */
-  function newDesk(database = nodes.database, maxBytes = 1_000_000): TaskDesk {
+  function newDesk(): TaskDesk {
     return new TaskDesk({
-      database,
+      database: nodes.database,
       recent: new RecentJobs(),
       places: new WaitingPlaces({ maxCount: 10, maxCountOf: () => 10 }),
-      maxBytes,
+      maxBytes: 1_000_000,
       onFailure: (error) => expect.unreachable(String(error)),
     });
   }
@@ -242,29 +242,6 @@ onEveryStore((home) => {
     const polledAt = performance.now();
     expect((await Promise.all(polls)).map((tasks) => tasks.length)).toEqual([0, 1]);
     expect(performance.now() - polledAt).toBeLessThan(timeLimit(5_000));
-  });
-
-  test("only as many large inputs are read as a few workers can take", async () => {
-    const version = await nodes.register(textOf([task("work", null)]));
-    const text = "x".repeat(900_000);
-    for (let count = 0; count < 80; count += 1) await nodes.submit(nodes.node(), version, { text });
-    let readCount = 0;
-    const counting: Database = {
-      ...nodes.database,
-      query: async (asked, values) => {
-        const rows = await nodes.database.query(asked, values);
-        readCount += rows.filter((row) => JSON.stringify(row).length > text.length).length;
-        return rows;
-      },
-    };
-    const desk = newDesk(counting, 1_000_000_000);
-    const tasks = await poll(desk, version.organizationId, 80);
-    expect(tasks.length).toBeGreaterThan(2);
-    expect(readCount).toBeLessThan(40);
-    const { signal } = new AbortController();
-    const asked = { organizationId: version.organizationId, queue: "q", worker: "w", maxTasks: 80, signal };
-    // The other tasks are back in the queue, or will be in a moment.
-    expect((await desk.poll({ ...asked, deadline: performance.now() + 10_000 })).length).toBeGreaterThan(0);
   });
 
   test("only one node's poll for a task is answered, however many nodes ask", async () => {
