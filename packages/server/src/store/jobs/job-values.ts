@@ -9,26 +9,23 @@ export async function insertValues(
   transaction: Transaction,
   jobs: readonly (JobKey & { readonly values: readonly NewValue[] })[],
 ): Promise<void> {
-  const rows = jobs.flatMap(({ values, ...key }) => values.map((value) => ({ ...key, ...value })));
+  const rows = jobs.flatMap(({ organizationId, jobId, values }) =>
+    values.map(
+      ({ valueNumber, bytes, text }) =>
+        `{"organization_id":"${organizationId}","job_id":"${jobId}","value_number":${valueNumber},"bytes":${bytes},"value":${text}}`,
+    ),
+  );
   if (rows.length === 0) return;
-  const written = await transaction.query(insertValueRows, [
-    rows.map(({ organizationId }) => organizationId),
-    organizationsOf(jobs),
-    rows.map(({ jobId }) => jobId),
-    rows.map(({ valueNumber }) => valueNumber),
-    rows.map(({ bytes }) => bytes),
-    rows.map(({ text }) => text),
-  ]);
+  const written = await transaction.query(insertValueRows, [`[${rows.join(",")}]`, organizationsOf(jobs)]);
   requireAllWritten(written, rows.length, "values");
 }
 
-/** The values are an array of their own, because in `json_to_recordset` PostgreSQL would parse each large value twice. */
 const insertValueRows = statement<{ valueNumber: number }>(
   "insert_job_values",
   "organization",
   `INSERT INTO job_value (organization_id, job_id, value_number, bytes, value)
    SELECT organization.organization_id, job_id, value_number, bytes, value
-   FROM unnest($1::uuid[], $3::uuid[], $4::integer[], $5::integer[], $6::json[]) AS new (organization_id, job_id, value_number, bytes, value)
+   FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, value_number integer, bytes integer, value json)
    JOIN organization ON organization.organization_id = new.organization_id
    WHERE organization.organization_id = ANY($2::uuid[])
    RETURNING value_number AS "valueNumber"`,
