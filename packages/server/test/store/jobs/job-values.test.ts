@@ -8,11 +8,39 @@ import { insertValues, readValues, readValuesInPortions } from "../../../src/sto
 onEveryStore((home) => {
   const opened = useDatabase(home);
 
+  /** Returns the key of a job in a new organization. */
+  async function newKey() {
+    const organizationId = randomUUID();
+    const insert = "INSERT INTO organization VALUES ($1, $1::uuid::text, 'test', now(), now(), NULL)";
+    await opened.database.query(said(insert), [organizationId]);
+    return { organizationId, jobId: randomUUID() };
+  }
+
+  test("values written together are read as they were sent, with any characters", async () => {
+    const { database } = opened;
+    const keys = [await newKey(), await newKey()];
+    const values = [
+      '"NULL"',
+      '{"text": "\\"quoted\\", {in braces}, \\\\ and \\u0000 and \\ud800"}',
+      '["",  [], {}, -0.50, 1e400]',
+      '"ä, 漢字, 👩‍👩‍👧 and \u2028"',
+      `"${"é".repeat(100_000)}"`,
+      "null",
+    ].map((text, index) => ({ valueNumber: index + 1, bytes: 1_000, text }));
+    await database.transaction((transaction) =>
+      insertValues(
+        transaction,
+        keys.map((key) => ({ ...key, values })),
+      ),
+    );
+    const wanted = keys.flatMap((key) => values.map(({ valueNumber }) => ({ ...key, valueNumber })));
+    const read = await readValues(database, wanted, 1_000_000, wanted.length);
+    expect(read.map(({ text }) => text)).toEqual([...values, ...values].map(({ text }) => text));
+  });
+
   test("values are the same whether they are read at once or in portions of any size", async () => {
     const { database } = opened;
-    const key = { organizationId: randomUUID(), jobId: randomUUID() };
-    const insert = "INSERT INTO organization VALUES ($1, $1::uuid::text, 'test', now(), now(), NULL)";
-    await database.query(said(insert), [key.organizationId]);
+    const key = await newKey();
     const sizes = [1_500_000, 2_000_000, 1_000_000, 10, 3_000_000, 4_500_000, 1_000];
     const values = sizes.map((bytes, index) => ({ valueNumber: index + 1, bytes, text: `"${"a".repeat(bytes - 2)}"` }));
     await database.transaction((transaction) => insertValues(transaction, [{ ...key, values }]));
