@@ -11,8 +11,8 @@ const properties = ["packages/testing/src/property-seed.ts"];
 const browser = ["packages/dashboard/test/browser/**/*.test.ts"];
 const matrix = "**/*.matrix.test.ts";
 /**
- * Files that wait until leases, limits, timers and outages are over, start a whole service, are about another home of the store, or fill a
- * store before they look at its plans.
+ * Files that wait until leases, limits, timers and outages are over, start a node as a process, send a service many requests, are about another
+ * home of the store, or fill a store before they look at its plans.
  */
 const slow = [
   "**/{postgres-outage,disk-full,ownership,takeover,timers-of-dead-node,held-rows,rate-limits,lanes,embedded}.test.ts",
@@ -23,7 +23,7 @@ const slow = [
 /** Files that measure, walk at random for long, or fill the memory of a thread or an answer. */
 const thorough =
   "**/{costs,*-walks,interleaving,family-interleaving,fairness,waiting,definition-checks,job-values,job-events,large-*}.test.ts";
-/** Files that a scope leaves out: the quick one tries no HTTP interface, no command line and no page either. */
+/** Files that a scope leaves out: the quick one tries no operation of the API, no command line and no page either. */
 const leftOut: Readonly<Record<string, readonly string[]>> = {
   quick: [matrix, ...slow, thorough, "packages/server/test/http/**", ...commandLine, ...browser],
   usual: [matrix],

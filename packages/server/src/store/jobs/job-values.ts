@@ -10,29 +10,26 @@ export async function insertValues(
   jobs: readonly (JobKey & { readonly values: readonly NewValue[] })[],
 ): Promise<void> {
   const texts: Buffer[] = [];
-  let position = 1;
+  let nextByte = 1;
   const rows = jobs.flatMap(({ organizationId, jobId, values }) =>
     values.map(({ valueNumber, bytes, text }) => {
       const encoded = Buffer.from(text);
       texts.push(encoded);
-      const row = {
+      const firstByte = nextByte;
+      nextByte += encoded.length;
+      return {
         organization_id: organizationId,
         job_id: jobId,
         value_number: valueNumber,
         bytes,
-        position,
-        length: encoded.length,
+        first_byte: firstByte,
+        byte_count: encoded.length,
       };
-      position += encoded.length;
-      return row;
     }),
   );
   if (rows.length === 0) return;
-  const written = await transaction.query(insertValueRows, [
-    JSON.stringify(rows),
-    organizationsOf(jobs),
-    Buffer.concat(texts),
-  ]);
+  const sent = [JSON.stringify(rows), organizationsOf(jobs), Buffer.concat(texts)];
+  const written = await transaction.query(insertValueRows, sent);
   requireAllWritten(written, rows.length, "values");
 }
 
@@ -44,8 +41,10 @@ const insertValueRows = statement<{ valueNumber: number }>(
   "insert_job_values",
   "organization",
   `INSERT INTO job_value (organization_id, job_id, value_number, bytes, value)
-   SELECT organization.organization_id, job_id, value_number, bytes, convert_from(substring($3::bytea FROM position FOR length), 'UTF8')::json
-   FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, value_number integer, bytes integer, position integer, length integer)
+   SELECT organization.organization_id, job_id, value_number, bytes,
+     convert_from(substring($3::bytea FROM first_byte FOR byte_count), 'UTF8')::json
+   FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, value_number integer, bytes integer, first_byte integer,
+     byte_count integer)
    JOIN organization ON organization.organization_id = new.organization_id
    WHERE organization.organization_id = ANY($2::uuid[])
    RETURNING value_number AS "valueNumber"`,
