@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { openStore, readConfig } from "@stepwell/server";
 import { testSecretKey } from "@stepwell/testing/service.ts";
 import { onOneStore, type PreparedStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
 import { endAll, printed, run, start, stop } from "./process.ts";
 
@@ -41,27 +42,29 @@ onOneStore((home) => {
     expect(await stop(service, "SIGTERM")).toBe(0);
   });
 
-  test("the audit trail of a stopped store can be verified, and the next check can require its newest seal", async () => {
-    const first = await run(environment, "audit", "verify");
-    expect(first).toMatchObject({
-      code: 0,
-      output: expect.stringMatching(/: intact; \d+ entries in \d+ seals, 0 not/),
-    });
-    const newest = /newest seal (\d+:[0-9a-f]{64})/.exec(first.output)?.[1] ?? "";
-    const expecting = ["audit", "verify", "--organization", organizationId, "--expect"];
-    expect(await run(environment, ...expecting, newest)).toMatchObject({ code: 0 });
-    expect(await run(environment, ...expecting, `9${newest}`)).toMatchObject({
-      code: 1,
-      output: expect.stringContaining("is not the one that was expected"),
-    });
-    for (const unknown of ["00000000-0000-7000-8000-000000000000", "acme"]) {
-      expect(await run(environment, "audit", "verify", "--organization", unknown)).toMatchObject({
-        code: 3,
-        output: "",
-        complaint: expect.stringContaining(`This store has no audit trail of an organization ${unknown}.`),
+  inWholeMatrix(() => {
+    test("the audit trail of a stopped store can be verified, and the next check can require its newest seal", async () => {
+      const first = await run(environment, "audit", "verify");
+      expect(first).toMatchObject({
+        code: 0,
+        output: expect.stringMatching(/: intact; \d+ entries in \d+ seals, 0 not/),
       });
-    }
-    expect((await run(environment, ...expecting, "newest")).complaint).toContain("NUMBER:HASH");
+      const newest = /newest seal (\d+:[0-9a-f]{64})/.exec(first.output)?.[1] ?? "";
+      const expecting = ["audit", "verify", "--organization", organizationId, "--expect"];
+      expect(await run(environment, ...expecting, newest)).toMatchObject({ code: 0 });
+      expect(await run(environment, ...expecting, `9${newest}`)).toMatchObject({
+        code: 1,
+        output: expect.stringContaining("is not the one that was expected"),
+      });
+      for (const unknown of ["00000000-0000-7000-8000-000000000000", "acme"]) {
+        expect(await run(environment, "audit", "verify", "--organization", unknown)).toMatchObject({
+          code: 3,
+          output: "",
+          complaint: expect.stringContaining(`This store has no audit trail of an organization ${unknown}.`),
+        });
+      }
+      expect((await run(environment, ...expecting, "newest")).complaint).toContain("NUMBER:HASH");
+    });
   });
 
   test("a changed row in the store is reported, and the command exits with 1", async () => {
@@ -82,12 +85,14 @@ onOneStore((home) => {
     });
   });
 
-  test("the audit trail cannot be verified with the wrong secret key, because every seal would look changed", async () => {
-    const other = { ...environment, STEPWELL_SECRET_KEY: randomBytes(32).toString("base64") };
-    expect(await run(other, "audit", "verify")).toMatchObject({
-      code: 1,
-      output: "",
-      complaint: expect.stringContaining("STEPWELL_SECRET_KEY is not the secret key of this store"),
+  inWholeMatrix(() => {
+    test("the audit trail cannot be verified with the wrong secret key, because every seal would look changed", async () => {
+      const other = { ...environment, STEPWELL_SECRET_KEY: randomBytes(32).toString("base64") };
+      expect(await run(other, "audit", "verify")).toMatchObject({
+        code: 1,
+        output: "",
+        complaint: expect.stringContaining("STEPWELL_SECRET_KEY is not the secret key of this store"),
+      });
     });
   });
 });

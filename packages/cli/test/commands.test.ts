@@ -9,6 +9,7 @@ import type { Ended } from "@stepwell/testing/processes/shell.ts";
 import { Shell } from "@stepwell/testing/processes/shell.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { postgresHome } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { converse, endAll, entry, run } from "./process.ts";
 
@@ -102,43 +103,45 @@ test.concurrent("`job watch` prints each entry as it comes and ends with the job
   expect(entries.at(-1)).toMatchObject({ type: "job.succeeded" });
 });
 
-test.concurrent("a value that the service or the client library rejects is wrong usage, whatever the command", async () => {
-  const { organizationId, api, owner } = await service.newOrganization();
-  const environment = {
-    STEPWELL_URL: service.baseUrl,
-    STEPWELL_TOKEN: owner.token,
-    STEPWELL_ORGANIZATION: organizationId,
-    XDG_CONFIG_HOME: directory,
-  };
-  const stepwell = async (...words: string[]) => await run(environment, ...words);
-  await deploy(api, waitingDefinition, "approval");
-  const wrong = [
-    ["job", "show", ".."],
-    ["job", "show", "x".repeat(40_000)],
-    ["queue", "show", "."],
-    ["queue", "pause", "a b"],
-    ["tag", "set", "approval", "a b", "--version", "1"],
-    ["submit", "approval", "--input", "[]"],
-    ["token", "create", "mine", "--permission", "none"],
-    ["audit", "list", "--after", "2026-02-30"],
-    ["api", "/whoami", "--method", "DELETE"],
-  ];
-  const ended = await Promise.all(wrong.map(async (words) => ({ words, ...(await stepwell(...words)) })));
-  for (const { words, code, output, complaint } of ended) {
-    expect({ words, code, output }).toEqual({ words, code: 2, output: "" });
-    expect(complaint).toMatch(/^stepwell: /);
-  }
-  // A tag that cannot exist is refused before the version is registered, also when nothing would be changed.
-  const file = join(directory, "other.json");
-  await writeFile(file, waitingDefinition);
-  for (const words of [[], ["--dry-run"]]) {
-    const { code, complaint } = await run(environment, "deploy", file, "--tag", "a b", ...words);
-    expect({ code, complaint }).toEqual({
-      code: 2,
-      complaint: expect.stringContaining("Give 1 to 64 of the characters"),
-    });
-  }
-  expect((await stepwell("workflow", "list", "--quiet")).output).toBe("approval\n");
+inWholeMatrix(() => {
+  test.concurrent("a value that the service or the client library rejects is wrong usage, whatever the command", async () => {
+    const { organizationId, api, owner } = await service.newOrganization();
+    const environment = {
+      STEPWELL_URL: service.baseUrl,
+      STEPWELL_TOKEN: owner.token,
+      STEPWELL_ORGANIZATION: organizationId,
+      XDG_CONFIG_HOME: directory,
+    };
+    const stepwell = async (...words: string[]) => await run(environment, ...words);
+    await deploy(api, waitingDefinition, "approval");
+    const wrong = [
+      ["job", "show", ".."],
+      ["job", "show", "x".repeat(40_000)],
+      ["queue", "show", "."],
+      ["queue", "pause", "a b"],
+      ["tag", "set", "approval", "a b", "--version", "1"],
+      ["submit", "approval", "--input", "[]"],
+      ["token", "create", "mine", "--permission", "none"],
+      ["audit", "list", "--after", "2026-02-30"],
+      ["api", "/whoami", "--method", "DELETE"],
+    ];
+    const ended = await Promise.all(wrong.map(async (words) => ({ words, ...(await stepwell(...words)) })));
+    for (const { words, code, output, complaint } of ended) {
+      expect({ words, code, output }).toEqual({ words, code: 2, output: "" });
+      expect(complaint).toMatch(/^stepwell: /);
+    }
+    // A tag that cannot exist is refused before the version is registered, also when nothing would be changed.
+    const file = join(directory, "other.json");
+    await writeFile(file, waitingDefinition);
+    for (const words of [[], ["--dry-run"]]) {
+      const { code, complaint } = await run(environment, "deploy", file, "--tag", "a b", ...words);
+      expect({ code, complaint }).toEqual({
+        code: 2,
+        complaint: expect.stringContaining("Give 1 to 64 of the characters"),
+      });
+    }
+    expect((await stepwell("workflow", "list", "--quiet")).output).toBe("approval\n");
+  });
 });
 
 test.concurrent("exit codes distinguish a failed job, a missing resource and a missing permission", async () => {
@@ -159,44 +162,46 @@ test.concurrent("exit codes distinguish a failed job, a missing resource and a m
   expect((await run({ ...environment, STEPWELL_TOKEN: "none" }, "job", "list")).code).toBe(4);
 });
 
-test.concurrent("the input of a job comes from the command line, a file or standard input", async () => {
-  const { api, environment, json } = await world();
-  await deploy(api, waitingDefinition, "approval");
-  const file = join(directory, "input.json");
-  await writeFile(file, '{"from":"a file"}');
-  const fromFile = await json("submit", "approval", "--input", `@${file}`);
-  const shell = new Shell(directory, environment);
-  const line = `echo '{"from":"a pipe"}' | '${process.execPath}' '${entry}' submit approval --input - --json`;
-  const fromPipe = JSON.parse(await shell.succeed(line));
-  const inputs = await Promise.all(
-    [fromFile, fromPipe].map(async ({ jobId }) => (await json("job", "show", jobId)).input),
-  );
-  expect(inputs).toEqual([{ from: "a file" }, { from: "a pipe" }]);
-});
+inWholeMatrix(() => {
+  test.concurrent("the input of a job comes from the command line, a file or standard input", async () => {
+    const { api, environment, json } = await world();
+    await deploy(api, waitingDefinition, "approval");
+    const file = join(directory, "input.json");
+    await writeFile(file, '{"from":"a file"}');
+    const fromFile = await json("submit", "approval", "--input", `@${file}`);
+    const shell = new Shell(directory, environment);
+    const line = `echo '{"from":"a pipe"}' | '${process.execPath}' '${entry}' submit approval --input - --json`;
+    const fromPipe = JSON.parse(await shell.succeed(line));
+    const inputs = await Promise.all(
+      [fromFile, fromPipe].map(async ({ jobId }) => (await json("job", "show", jobId)).input),
+    );
+    expect(inputs).toEqual([{ from: "a file" }, { from: "a pipe" }]);
+  });
 
-test.concurrent("a list, an export and a watch end without a message when the reader closes the pipe", async () => {
-  const { organizationId, owner, api } = await service.newOrganization();
-  const environment = {
-    STEPWELL_URL: service.baseUrl,
-    STEPWELL_TOKEN: owner.token,
-    STEPWELL_ORGANIZATION: organizationId,
-  };
-  const unread = { code: 141, complaint: "" };
-  await deploy(api, waitingDefinition, "approval");
-  const { jobId } = JSON.parse((await run(environment, "submit", "approval", "--json")).output);
-  for (const words of [
-    ["job", "list", "--json"],
-    ["audit", "export"],
-  ]) {
-    const command = converse(environment, words);
-    command.stopReading();
-    expect(await command.ended).toMatchObject(unread);
-  }
-  const watch = converse(environment, ["job", "watch", jobId]);
-  await watch.said("step.waiting");
-  watch.stopReading();
-  await run(environment, "event", "send", jobId, "approved");
-  expect(await watch.ended).toMatchObject(unread);
+  test.concurrent("a list, an export and a watch end without a message when the reader closes the pipe", async () => {
+    const { organizationId, owner, api } = await service.newOrganization();
+    const environment = {
+      STEPWELL_URL: service.baseUrl,
+      STEPWELL_TOKEN: owner.token,
+      STEPWELL_ORGANIZATION: organizationId,
+    };
+    const unread = { code: 141, complaint: "" };
+    await deploy(api, waitingDefinition, "approval");
+    const { jobId } = JSON.parse((await run(environment, "submit", "approval", "--json")).output);
+    for (const words of [
+      ["job", "list", "--json"],
+      ["audit", "export"],
+    ]) {
+      const command = converse(environment, words);
+      command.stopReading();
+      expect(await command.ended).toMatchObject(unread);
+    }
+    const watch = converse(environment, ["job", "watch", jobId]);
+    await watch.said("step.waiting");
+    watch.stopReading();
+    await run(environment, "event", "send", jobId, "approved");
+    expect(await watch.ended).toMatchObject(unread);
+  });
 });
 
 test.concurrent("deploy with --dry-run changes nothing and prints the planned changes, and --strict deploys nothing that has a warning", async () => {
@@ -230,61 +235,65 @@ test.concurrent("deploy with --dry-run changes nothing and prints the planned ch
   expect(workflows.length).toBe(1);
 });
 
-test.concurrent("a tag can be moved back to an earlier version, and its history shows the move", async () => {
-  const { api, stepwell, json } = await world();
-  const { versionId: firstId } = await deploy(api, waitingDefinition, "approval");
-  const file = join(directory, "second.json");
-  const { steps, ...rest } = JSON.parse(waitingDefinition);
-  await writeFile(file, JSON.stringify({ ...rest, workflowName: "approval", description: "The second one.", steps }));
-  expect((await stepwell("deploy", file)).output).toMatch(/^version 2 /);
-  const back = ["tag", "set", "approval", "$LIVE", "--version", "1"];
-  expect(shown(await stepwell(...back))).toBe("$LIVE is version 1 (ID); it was version 2.\n");
-  expect(shown(await stepwell(...back))).toBe("unchanged: $LIVE is version 1 (ID) already.\n");
-  expect(shown(await stepwell("tag", "set", "approval", "next", "--version", firstId))).toBe(
-    "next is version 1 (ID).\n",
-  );
-  expect(shown(await stepwell("tag", "list", "approval"))).toMatch(
-    /^TAG +VERSION +ID +SINCE +BY\n\$LIVE +1 +ID +\d+ s +apiToken ID\nnext +1 +ID +\d+ s +apiToken ID\n$/,
-  );
-  const versions = (await json("tag", "history", "approval", "$LIVE")).map(
-    ({ versionNumber }: { versionNumber: number }) => versionNumber,
-  );
-  expect(versions).toEqual([1, 2, 1]);
-  expect((await stepwell("tag", "delete", "approval", "next")).code).toBe(0);
-  expect((await stepwell("tag", "list", "approval", "--quiet")).output).toBe("$LIVE\n");
-  // A version to which no tag points can be run and read by its number.
-  const { jobId, versionNumber } = await json("submit", "approval", "--version", "2");
-  expect([versionNumber, (await json("job", "show", jobId)).workflowVersion.versionNumber]).toEqual([2, 2]);
-  expect((await stepwell("workflow", "show", "approval", "--version", "2")).output).toContain("The second one.");
-  expect(await stepwell("tag", "set", "approval", "$LIVE", "--version", "3")).toMatchObject({
-    code: 3,
-    complaint: "stepwell: The workflow has no version 3.\n",
+inWholeMatrix(() => {
+  test.concurrent("a tag can be moved back to an earlier version, and its history shows the move", async () => {
+    const { api, stepwell, json } = await world();
+    const { versionId: firstId } = await deploy(api, waitingDefinition, "approval");
+    const file = join(directory, "second.json");
+    const { steps, ...rest } = JSON.parse(waitingDefinition);
+    await writeFile(file, JSON.stringify({ ...rest, workflowName: "approval", description: "The second one.", steps }));
+    expect((await stepwell("deploy", file)).output).toMatch(/^version 2 /);
+    const back = ["tag", "set", "approval", "$LIVE", "--version", "1"];
+    expect(shown(await stepwell(...back))).toBe("$LIVE is version 1 (ID); it was version 2.\n");
+    expect(shown(await stepwell(...back))).toBe("unchanged: $LIVE is version 1 (ID) already.\n");
+    expect(shown(await stepwell("tag", "set", "approval", "next", "--version", firstId))).toBe(
+      "next is version 1 (ID).\n",
+    );
+    expect(shown(await stepwell("tag", "list", "approval"))).toMatch(
+      /^TAG +VERSION +ID +SINCE +BY\n\$LIVE +1 +ID +\d+ s +apiToken ID\nnext +1 +ID +\d+ s +apiToken ID\n$/,
+    );
+    const versions = (await json("tag", "history", "approval", "$LIVE")).map(
+      ({ versionNumber }: { versionNumber: number }) => versionNumber,
+    );
+    expect(versions).toEqual([1, 2, 1]);
+    expect((await stepwell("tag", "delete", "approval", "next")).code).toBe(0);
+    expect((await stepwell("tag", "list", "approval", "--quiet")).output).toBe("$LIVE\n");
+    // A version to which no tag points can be run and read by its number.
+    const { jobId, versionNumber } = await json("submit", "approval", "--version", "2");
+    expect([versionNumber, (await json("job", "show", jobId)).workflowVersion.versionNumber]).toEqual([2, 2]);
+    expect((await stepwell("workflow", "show", "approval", "--version", "2")).output).toContain("The second one.");
+    expect(await stepwell("tag", "set", "approval", "$LIVE", "--version", "3")).toMatchObject({
+      code: 3,
+      complaint: "stepwell: The workflow has no version 3.\n",
+    });
+    for (const words of [
+      ["tag", "set", "approval", "$LIVE"],
+      ["tag", "set", "approval", "$LIVE", "--version", "0"],
+      ["submit", "approval", "--tag", "next", "--version", "2"],
+    ])
+      expect((await stepwell(...words)).code).toBe(2);
   });
-  for (const words of [
-    ["tag", "set", "approval", "$LIVE"],
-    ["tag", "set", "approval", "$LIVE", "--version", "0"],
-    ["submit", "approval", "--tag", "next", "--version", "2"],
-  ])
-    expect((await stepwell(...words)).code).toBe(2);
-});
 
-test.concurrent("`api` can call the operations that have no command, and exits as other commands do", async () => {
-  const { organizationId, stepwell } = await world();
-  const workflows = "/organizations/{organizationId}/workflows";
-  const made = await stepwell("api", workflows, "--input", '{"name":"by path"}', "--idempotency-key", "once");
-  expect(JSON.parse(made.output)).toMatchObject({ name: "by path" });
-  expect(await stepwell("api", workflows, "--input", '{"name":"by path"}', "--idempotency-key", "once")).toEqual(made);
-  const listed = await stepwell("api", `/organizations/${organizationId}/workflows?pageSize=1&name=by%20path`);
-  expect(JSON.parse(listed.output).workflows).toHaveLength(1);
-  expect((await stepwell("api", "/health/live")).code).toBe(0);
-  expect(await stepwell("api", workflows, "--input", "{}")).toMatchObject({
-    code: 2,
-    complaint: expect.stringContaining("/name"),
+  test.concurrent("`api` can call the operations that have no command, and exits as other commands do", async () => {
+    const { organizationId, stepwell } = await world();
+    const workflows = "/organizations/{organizationId}/workflows";
+    const made = await stepwell("api", workflows, "--input", '{"name":"by path"}', "--idempotency-key", "once");
+    expect(JSON.parse(made.output)).toMatchObject({ name: "by path" });
+    expect(await stepwell("api", workflows, "--input", '{"name":"by path"}', "--idempotency-key", "once")).toEqual(
+      made,
+    );
+    const listed = await stepwell("api", `/organizations/${organizationId}/workflows?pageSize=1&name=by%20path`);
+    expect(JSON.parse(listed.output).workflows).toHaveLength(1);
+    expect((await stepwell("api", "/health/live")).code).toBe(0);
+    expect(await stepwell("api", workflows, "--input", "{}")).toMatchObject({
+      code: 2,
+      complaint: expect.stringContaining("/name"),
+    });
+    expect((await stepwell("api", `${workflows}/${organizationId}`)).code).toBe(3);
+    expect((await stepwell("api", workflows, "--method", "DELETE")).code).toBe(2);
+    for (const path of ["organizations", "//example.com/organizations", `${workflows}/{workflowId}`])
+      expect((await stepwell("api", path)).code).toBe(2);
   });
-  expect((await stepwell("api", `${workflows}/${organizationId}`)).code).toBe(3);
-  expect((await stepwell("api", workflows, "--method", "DELETE")).code).toBe(2);
-  for (const path of ["organizations", "//example.com/organizations", `${workflows}/{workflowId}`])
-    expect((await stepwell("api", path)).code).toBe(2);
 });
 
 test.concurrent("an API token decides the organization, and a user chooses an organization by name or id", async () => {

@@ -13,6 +13,7 @@ import { findChromium } from "@stepwell/testing/find-chromium.ts";
 import { findFreePort } from "@stepwell/testing/free-port.ts";
 import { testSecretKey } from "@stepwell/testing/service.ts";
 import { layEmbeddedStore, type PreparedStore, postgresHome } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import { chromium } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { converse, endAll, printed, run, start, stop } from "./process.ts";
@@ -57,100 +58,102 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test("the first five minutes work: a sample job waits, the printed lines approve it, and one line deploys a changed definition", async () => {
-  const service = start(environment, "dev");
-  const welcome = await printed(service, "npx stepwell submit");
-  const seeded = devFile();
-  expect(seeded).toMatchObject({ email: "owner@localhost", password: expect.stringMatching(/^[0-9A-Za-z]{24}$/) });
-  expect(welcome).toContain(seeded.password);
+inWholeMatrix(() => {
+  test("the first five minutes work: a sample job waits, the printed lines approve it, and one line deploys a changed definition", async () => {
+    const service = start(environment, "dev");
+    const welcome = await printed(service, "npx stepwell submit");
+    const seeded = devFile();
+    expect(seeded).toMatchObject({ email: "owner@localhost", password: expect.stringMatching(/^[0-9A-Za-z]{24}$/) });
+    expect(welcome).toContain(seeded.password);
 
-  // The address of the job's page comes before the commands that show the job.
-  const address = pageIn(welcome);
-  expect(address).toBe(`${seeded.baseUrl}/app/organizations/${seeded.organizationId}/jobs/${seeded.jobId}`);
-  expect(welcome.indexOf(address)).toBeLessThan(welcome.indexOf("curl "));
-  await seeJobPage(address, welcome);
+    // The address of the job's page comes before the commands that show the job.
+    const address = pageIn(welcome);
+    expect(address).toBe(`${seeded.baseUrl}/app/organizations/${seeded.organizationId}/jobs/${seeded.jobId}`);
+    expect(welcome.indexOf(address)).toBeLessThan(welcome.indexOf("curl "));
+    await seeJobPage(address, welcome);
 
-  // Looks at the job, approves it and sees it succeed, with exactly the lines that were printed.
-  const [look, approve, see] = welcome.match(/curl .*/g) ?? [];
-  expect(await answerTo(look)).toMatchObject({ status: "RUNNING", currentStep: { name: "approve" } });
-  expect(await answerTo(approve)).toMatchObject({ outcome: "matched" });
-  expect(await answerTo(see)).toMatchObject({ status: "SUCCEEDED", output: { sku: "STEP-1", count: 3 } });
+    // Looks at the job, approves it and sees it succeed, with exactly the lines that were printed.
+    const [look, approve, see] = welcome.match(/curl .*/g) ?? [];
+    expect(await answerTo(look)).toMatchObject({ status: "RUNNING", currentStep: { name: "approve" } });
+    expect(await answerTo(approve)).toMatchObject({ outcome: "matched" });
+    expect(await answerTo(see)).toMatchObject({ status: "SUCCEEDED", output: { sku: "STEP-1", count: 3 } });
 
-  const unchanged = await run(environment, "deploy", sampleFile);
-  expect(unchanged).toMatchObject({
-    code: 0,
-    output: expect.stringMatching(
-      /^unchanged: the definition is the same as in version 1 \([0-9a-f-]{36}\), which is \$LIVE already$/m,
-    ),
+    const unchanged = await run(environment, "deploy", sampleFile);
+    expect(unchanged).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(
+        /^unchanged: the definition is the same as in version 1 \([0-9a-f-]{36}\), which is \$LIVE already$/m,
+      ),
+    });
+    expect((await run(environment, "deploy", sampleFile, "--tag", "beta")).output).toContain("which is beta now");
+    const changed = join(directory, "changed.json");
+    await writeFile(changed, readFileSync(sampleFile, "utf8").replace('"minimum": 1', '"minimum": 0'));
+    const deployed = await run(environment, "deploy", changed);
+    expect(deployed).toMatchObject({ code: 0, output: expect.stringMatching(/^version 2 \(/m) });
+    const wrong = join(directory, "wrong.json");
+    await writeFile(
+      wrong,
+      readFileSync(sampleFile, "utf8").replace(/"transitionToStep": "ship"/, '"transitionToStep": "shipp"'),
+    );
+    expect(await run(environment, "deploy", wrong)).toMatchObject({
+      code: 1,
+      complaint: expect.stringMatching(
+        /wrong\.json:\d+:\d+: error: \/steps\/\d\/transitionToStep there is no step `shipp`/,
+      ),
+    });
+    const input = JSON.stringify({ sku: "STEP-2", count: 1 });
+    const submitted = await run(environment, "submit", "order-approval", "--input", input, "--wait", "20", "--json");
+    expect(submitted.code).toBe(0);
+    const job = JSON.parse(submitted.output);
+    expect(job).toMatchObject({ workflowVersion: { versionNumber: 2 } });
+    await run(environment, "event", job.jobId, "manager-approved");
+    expect(JSON.parse((await run(environment, "job", job.jobId)).output)).toMatchObject({ status: "SUCCEEDED" });
+
+    const declined = JSON.parse(
+      (await run(environment, "submit", "order-approval", "--input", input, "--wait", "20", "--json")).output,
+    );
+    const decision = JSON.stringify({ approved: false, comment: "out of stock" });
+    await run(
+      environment,
+      "event",
+      declined.jobId,
+      "manager-approved",
+      "--payload",
+      decision,
+      "--step",
+      "approve",
+      "--visit",
+      "1",
+    );
+    expect(JSON.parse((await run(environment, "job", declined.jobId)).output)).toMatchObject({
+      status: "SUCCEEDED",
+      output: { sku: "STEP-2", approved: false, comment: "out of stock" },
+      steps: [{}, {}, { name: "ship", status: "failure" }, { name: "decline", status: "success" }],
+    });
+
+    // A step may call any address on the same machine, for example the service itself.
+    const calling = join(directory, "calling.json");
+    await writeFile(calling, definitionOf(httpStep({ url: `${seeded.baseUrl}/health/live` })));
+    expect(await run(environment, "deploy", calling)).toMatchObject({ code: 0 });
+    const called = await run(environment, "submit", "test", "--wait", "20", "--json");
+    expect(JSON.parse(called.output)).toMatchObject({ status: "SUCCEEDED", output: { status: 200 } });
+
+    expect(await stop(service, "SIGTERM")).toBe(0);
+    const again = start(environment, "dev");
+    const secondWelcome = await printed(again, "npx stepwell deploy");
+    expect(secondWelcome).toContain("has ended: it is SUCCEEDED");
+    expect(secondWelcome).not.toContain("Approve it");
+    expect(pageIn(secondWelcome)).toBe(address);
+    expect(secondWelcome.indexOf(address)).toBeLessThan(secondWelcome.indexOf("curl "));
+    expect(devFile()).toEqual(seeded);
+    expect(statSync(join(environment.STEPWELL_DATA_DIR ?? "", "dev.json")).mode & 0o777).toBe(0o600);
+    const list = `${seeded.baseUrl}/organizations/${seeded.organizationId}/workflows`;
+    const workflows = await answerTo(`curl '${list}' -H 'Authorization: Bearer ${seeded.token}'`);
+    expect(workflows).toMatchObject({
+      workflows: expect.arrayContaining([expect.objectContaining({ name: "order-approval" })]),
+    });
+    await stop(again, "SIGKILL");
   });
-  expect((await run(environment, "deploy", sampleFile, "--tag", "beta")).output).toContain("which is beta now");
-  const changed = join(directory, "changed.json");
-  await writeFile(changed, readFileSync(sampleFile, "utf8").replace('"minimum": 1', '"minimum": 0'));
-  const deployed = await run(environment, "deploy", changed);
-  expect(deployed).toMatchObject({ code: 0, output: expect.stringMatching(/^version 2 \(/m) });
-  const wrong = join(directory, "wrong.json");
-  await writeFile(
-    wrong,
-    readFileSync(sampleFile, "utf8").replace(/"transitionToStep": "ship"/, '"transitionToStep": "shipp"'),
-  );
-  expect(await run(environment, "deploy", wrong)).toMatchObject({
-    code: 1,
-    complaint: expect.stringMatching(
-      /wrong\.json:\d+:\d+: error: \/steps\/\d\/transitionToStep there is no step `shipp`/,
-    ),
-  });
-  const input = JSON.stringify({ sku: "STEP-2", count: 1 });
-  const submitted = await run(environment, "submit", "order-approval", "--input", input, "--wait", "20", "--json");
-  expect(submitted.code).toBe(0);
-  const job = JSON.parse(submitted.output);
-  expect(job).toMatchObject({ workflowVersion: { versionNumber: 2 } });
-  await run(environment, "event", job.jobId, "manager-approved");
-  expect(JSON.parse((await run(environment, "job", job.jobId)).output)).toMatchObject({ status: "SUCCEEDED" });
-
-  const declined = JSON.parse(
-    (await run(environment, "submit", "order-approval", "--input", input, "--wait", "20", "--json")).output,
-  );
-  const decision = JSON.stringify({ approved: false, comment: "out of stock" });
-  await run(
-    environment,
-    "event",
-    declined.jobId,
-    "manager-approved",
-    "--payload",
-    decision,
-    "--step",
-    "approve",
-    "--visit",
-    "1",
-  );
-  expect(JSON.parse((await run(environment, "job", declined.jobId)).output)).toMatchObject({
-    status: "SUCCEEDED",
-    output: { sku: "STEP-2", approved: false, comment: "out of stock" },
-    steps: [{}, {}, { name: "ship", status: "failure" }, { name: "decline", status: "success" }],
-  });
-
-  // A step may call any address on the same machine, for example the service itself.
-  const calling = join(directory, "calling.json");
-  await writeFile(calling, definitionOf(httpStep({ url: `${seeded.baseUrl}/health/live` })));
-  expect(await run(environment, "deploy", calling)).toMatchObject({ code: 0 });
-  const called = await run(environment, "submit", "test", "--wait", "20", "--json");
-  expect(JSON.parse(called.output)).toMatchObject({ status: "SUCCEEDED", output: { status: 200 } });
-
-  expect(await stop(service, "SIGTERM")).toBe(0);
-  const again = start(environment, "dev");
-  const secondWelcome = await printed(again, "npx stepwell deploy");
-  expect(secondWelcome).toContain("has ended: it is SUCCEEDED");
-  expect(secondWelcome).not.toContain("Approve it");
-  expect(pageIn(secondWelcome)).toBe(address);
-  expect(secondWelcome.indexOf(address)).toBeLessThan(secondWelcome.indexOf("curl "));
-  expect(devFile()).toEqual(seeded);
-  expect(statSync(join(environment.STEPWELL_DATA_DIR ?? "", "dev.json")).mode & 0o777).toBe(0o600);
-  const list = `${seeded.baseUrl}/organizations/${seeded.organizationId}/workflows`;
-  const workflows = await answerTo(`curl '${list}' -H 'Authorization: Bearer ${seeded.token}'`);
-  expect(workflows).toMatchObject({
-    workflows: expect.arrayContaining([expect.objectContaining({ name: "order-approval" })]),
-  });
-  await stop(again, "SIGKILL");
 });
 
 test("dev deploys the given definitions when they change, reports their problems, and shows jobs live", async () => {
@@ -171,33 +174,35 @@ test("dev deploys the given definitions when they change, reports their problems
   expect((await dev.ended).code).toBe(0);
 });
 
-test("dev never leaves a half-written dev.json when it is killed, and the next start prints the lines that approve the job", async () => {
-  await layEmbeddedStore(interrupted().STEPWELL_DATA_DIR);
-  for (const moment of ["lock", "dev.json.unfinished"]) {
+inWholeMatrix(() => {
+  test("dev never leaves a half-written dev.json when it is killed, and the next start prints the lines that approve the job", async () => {
+    await layEmbeddedStore(interrupted().STEPWELL_DATA_DIR);
+    for (const moment of ["lock", "dev.json.unfinished"]) {
+      const service = start(interrupted(), "dev");
+      await appears(interrupted().STEPWELL_DATA_DIR, moment, service);
+      await stop(service, "SIGKILL");
+      const left = join(interrupted().STEPWELL_DATA_DIR, "dev.json");
+      if (existsSync(left)) expect(JSON.parse(readFileSync(left, "utf8"))).toMatchObject(wholeDevFile);
+    }
     const service = start(interrupted(), "dev");
-    await appears(interrupted().STEPWELL_DATA_DIR, moment, service);
-    await stop(service, "SIGKILL");
-    const left = join(interrupted().STEPWELL_DATA_DIR, "dev.json");
-    if (existsSync(left)) expect(JSON.parse(readFileSync(left, "utf8"))).toMatchObject(wholeDevFile);
-  }
-  const service = start(interrupted(), "dev");
-  const [look, approve] = (await printed(service, "npx stepwell deploy")).match(/curl .*/g) ?? [];
-  expect(await answerTo(look)).toMatchObject({ status: "RUNNING", currentStep: { name: "approve" } });
-  expect(await answerTo(approve)).toMatchObject({ outcome: "matched" });
+    const [look, approve] = (await printed(service, "npx stepwell deploy")).match(/curl .*/g) ?? [];
+    expect(await answerTo(look)).toMatchObject({ status: "RUNNING", currentStep: { name: "approve" } });
+    expect(await answerTo(approve)).toMatchObject({ outcome: "matched" });
 
-  // One key press arrives as two signals, one from the terminal and one from npm. The service must stop as it does after one signal.
-  service.kill("SIGINT");
-  expect(await stop(service, "SIGINT")).toBe(0);
-});
+    // One key press arrives as two signals, one from the terminal and one from npm. The service must stop as it does after one signal.
+    service.kill("SIGINT");
+    expect(await stop(service, "SIGINT")).toBe(0);
+  });
 
-test("where dev.json cannot be read, it ends with one sentence", async () => {
-  leaveDevFile("{");
-  expect(await run(interrupted(), "dev")).toEqual({
-    code: 1,
-    output: "",
-    complaint: expect.stringMatching(
-      /^stepwell: .*dev\.json cannot be read: .* Delete the file; `stepwell dev` then writes a new one\.\n$/,
-    ),
+  test("where dev.json cannot be read, it ends with one sentence", async () => {
+    leaveDevFile("{");
+    expect(await run(interrupted(), "dev")).toEqual({
+      code: 1,
+      output: "",
+      complaint: expect.stringMatching(
+        /^stepwell: .*dev\.json cannot be read: .* Delete the file; `stepwell dev` then writes a new one\.\n$/,
+      ),
+    });
   });
 });
 
@@ -208,20 +213,22 @@ test("the printed sample can be deployed unchanged, under its own name or anothe
   expect(JSON.parse(output)).toEqual({ ...sample, workflowName: "billing" });
 });
 
-test("dev creates a new token for the same data if dev.json is lost", async () => {
-  const before = devFile();
-  await rm(join(environment.STEPWELL_DATA_DIR ?? "", "dev.json"));
-  const service = start(environment, "dev");
-  await printed(service, "npx stepwell submit");
-  const after = devFile();
-  expect(after).toMatchObject({ organizationId: before.organizationId, workflowId: before.workflowId });
-  expect(after.token).not.toBe(before.token);
-  expect(after.password).not.toBe(before.password);
-  const activity = await fetch(`${after.baseUrl}/account/activity`, {
-    headers: { Authorization: `Bearer ${after.token}` },
+inWholeMatrix(() => {
+  test("dev creates a new token for the same data if dev.json is lost", async () => {
+    const before = devFile();
+    await rm(join(environment.STEPWELL_DATA_DIR ?? "", "dev.json"));
+    const service = start(environment, "dev");
+    await printed(service, "npx stepwell submit");
+    const after = devFile();
+    expect(after).toMatchObject({ organizationId: before.organizationId, workflowId: before.workflowId });
+    expect(after.token).not.toBe(before.token);
+    expect(after.password).not.toBe(before.password);
+    const activity = await fetch(`${after.baseUrl}/account/activity`, {
+      headers: { Authorization: `Bearer ${after.token}` },
+    });
+    expect(JSON.stringify(await activity.json())).toContain("user-token-created");
+    await stop(service, "SIGTERM");
   });
-  expect(JSON.stringify(await activity.json())).toContain("user-token-created");
-  await stop(service, "SIGTERM");
 });
 
 test("dev gives a store from an earlier version a password, which ends its token and keeps all else; if the sample job is gone, it shows an existing job", async () => {
@@ -268,74 +275,80 @@ describe("on a store that init makes", () => {
     });
   });
 
-  test("the owner's token works unless the owner is disabled; the first link and a link for a forgotten password each set a password once", async () => {
-    const service = start(own, "serve");
-    const baseUrl = /"baseUrl":"([^"]+)"/.exec(await printed(service, '"msg":"listening"'))?.[1];
-    const ask = () => fetch(`${baseUrl}/organizations`, { headers: { Authorization: `Bearer ${token}` } });
-    const status = async () => (await ask()).status;
-    expect(await (await ask()).json()).toMatchObject({ organizations: [{ name: "acme" }] });
-    expect(await run(own, "user", "disable", "ada@example.org")).toMatchObject({ code: 0 });
-    await expect.poll(status).toBe(401);
-    expect(await run(own, "user", "enable", "ada@example.org")).toMatchObject({ code: 0 });
-    await expect.poll(status).toBe(200);
+  inWholeMatrix(() => {
+    test("the owner's token works unless the owner is disabled; the first link and a link for a forgotten password each set a password once", async () => {
+      const service = start(own, "serve");
+      const baseUrl = /"baseUrl":"([^"]+)"/.exec(await printed(service, '"msg":"listening"'))?.[1];
+      const ask = () => fetch(`${baseUrl}/organizations`, { headers: { Authorization: `Bearer ${token}` } });
+      const status = async () => (await ask()).status;
+      expect(await (await ask()).json()).toMatchObject({ organizations: [{ name: "acme" }] });
+      expect(await run(own, "user", "disable", "ada@example.org")).toMatchObject({ code: 0 });
+      await expect.poll(status).toBe(401);
+      expect(await run(own, "user", "enable", "ada@example.org")).toMatchObject({ code: 0 });
+      await expect.poll(status).toBe(200);
 
-    expect(await (await fetch(firstLink)).text()).toContain("ada@example.org");
-    expect(await setPassword(firstLink)).toBe(200);
-    expect(await setPassword(firstLink)).toBe(404);
-    const { output } = await run(own, "user", "reset-link", "Ada@example.org");
-    expect(await setPassword(linkIn(output))).toBe(200);
-    expect(await run(own, "user", "reset-link", "eve@example.org")).toMatchObject({
-      code: 3,
-      complaint: "stepwell: No account in this store has the e-mail address eve@example.org.\n",
+      expect(await (await fetch(firstLink)).text()).toContain("ada@example.org");
+      expect(await setPassword(firstLink)).toBe(200);
+      expect(await setPassword(firstLink)).toBe(404);
+      const { output } = await run(own, "user", "reset-link", "Ada@example.org");
+      expect(await setPassword(linkIn(output))).toBe(200);
+      expect(await run(own, "user", "reset-link", "eve@example.org")).toMatchObject({
+        code: 3,
+        complaint: "stepwell: No account in this store has the e-mail address eve@example.org.\n",
+      });
+      await stop(service, "SIGTERM");
     });
-    await stop(service, "SIGTERM");
   });
 });
 
-test("the operator's commands say what to do while a process holds the embedded store", async () => {
-  const held = embedded("held");
-  await layEmbeddedStore(held.STEPWELL_DATA_DIR);
-  const database = await openStore(readConfig(held));
-  onTestFinished(() => database.close());
-  expect(await run(held, "user", "reset-link", "ada@example.org")).toMatchObject({
-    code: 1,
-    complaint: expect.stringContaining("Stop the service, run this command again"),
+inWholeMatrix(() => {
+  test("the operator's commands say what to do while a process holds the embedded store", async () => {
+    const held = embedded("held");
+    await layEmbeddedStore(held.STEPWELL_DATA_DIR);
+    const database = await openStore(readConfig(held));
+    onTestFinished(() => database.close());
+    expect(await run(held, "user", "reset-link", "ada@example.org")).toMatchObject({
+      code: 1,
+      complaint: expect.stringContaining("Stop the service, run this command again"),
+    });
+    expect(await run(held, "organization", "limits", crypto.randomUUID(), "--requests-per-minute", "7")).toMatchObject({
+      code: 1,
+      complaint: expect.stringMatching(/^stepwell: A running service holds the embedded store\. Stop it, [^\n]*\n$/),
+    });
+    const known = { ...held, STEPWELL_SECRET_KEY: testSecretKey };
+    expect(await run(known, "audit", "verify")).toMatchObject({
+      code: 4,
+      complaint: expect.stringContaining("STEPWELL_URL"),
+    });
   });
-  expect(await run(held, "organization", "limits", crypto.randomUUID(), "--requests-per-minute", "7")).toMatchObject({
-    code: 1,
-    complaint: expect.stringMatching(/^stepwell: A running service holds the embedded store\. Stop it, [^\n]*\n$/),
-  });
-  const known = { ...held, STEPWELL_SECRET_KEY: testSecretKey };
-  expect(await run(known, "audit", "verify")).toMatchObject({
-    code: 4,
-    complaint: expect.stringContaining("STEPWELL_URL"),
-  });
-});
 
-test("a mistake is reported in one sentence that says what to do, without a stack trace", async () => {
-  const taken = createServer().listen(0, "127.0.0.1");
-  await new Promise((ready) => taken.once("listening", ready));
-  const port = String((taken.address() as { port: number }).port);
-  const refused = await run({ ...environment, STEPWELL_PORT: port }, "dev");
-  expect(refused).toMatchObject({
-    code: 1,
-    complaint: expect.stringMatching(/^stepwell: Port \d+ is taken\. .*STEPWELL_PORT/),
-  });
-  taken.close();
+  test("a mistake is reported in one sentence that says what to do, without a stack trace", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    await new Promise((ready) => taken.once("listening", ready));
+    const port = String((taken.address() as { port: number }).port);
+    const refused = await run({ ...environment, STEPWELL_PORT: port }, "dev");
+    expect(refused).toMatchObject({
+      code: 1,
+      complaint: expect.stringMatching(/^stepwell: Port \d+ is taken\. .*STEPWELL_PORT/),
+    });
+    taken.close();
 
-  const wrong = await run({ ...environment, STEPWELL_PORT: "http", STEPWELL_LEASE_MS: "1" }, "serve");
-  expect(wrong.complaint).toMatch(/STEPWELL_PORT must be a whole number[\s\S]*STEPWELL_LEASE_MS/);
+    const wrong = await run({ ...environment, STEPWELL_PORT: "http", STEPWELL_LEASE_MS: "1" }, "serve");
+    expect(wrong.complaint).toMatch(/STEPWELL_PORT must be a whole number[\s\S]*STEPWELL_LEASE_MS/);
 
-  const file = join(directory, "broken.json");
-  await writeFile(file, '{\n  "workflowName": orders\n}');
-  const broken = await run(
-    { ...environment, STEPWELL_URL: "http://127.0.0.1:9", STEPWELL_TOKEN: "t", STEPWELL_ORGANIZATION: "o" },
-    "deploy",
-    file,
-  );
-  expect(broken).toMatchObject({
-    code: 1,
-    complaint: expect.stringMatching(/^stepwell: The definition is not valid: 1 error\.\n.*broken\.json:2:19: error: /),
+    const file = join(directory, "broken.json");
+    await writeFile(file, '{\n  "workflowName": orders\n}');
+    const broken = await run(
+      { ...environment, STEPWELL_URL: "http://127.0.0.1:9", STEPWELL_TOKEN: "t", STEPWELL_ORGANIZATION: "o" },
+      "deploy",
+      file,
+    );
+    expect(broken).toMatchObject({
+      code: 1,
+      complaint: expect.stringMatching(
+        /^stepwell: The definition is not valid: 1 error\.\n.*broken\.json:2:19: error: /,
+      ),
+    });
   });
 });
 

@@ -10,6 +10,7 @@ import { PostgresCluster } from "@stepwell/testing/postgres/postgres-cluster.ts"
 import { onServer } from "@stepwell/testing/postgres/postgres-server.ts";
 import { TcpProxy } from "@stepwell/testing/proxies/tcp-proxy.ts";
 import { layEmbeddedStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { endAll, printed, run, start, stop } from "./process.ts";
 
@@ -64,56 +65,58 @@ describe("on a PostgreSQL server that may lose acknowledged transactions", () =>
     );
   });
 
-  test("a start logs the same findings, one line each", async () => {
-    const { environment } = await ownDatabase();
-    const { child, log } = await service(environment);
-    await stop(child, "SIGTERM");
-    expect(log.split("\n").filter((line) => line.includes('"check":"durability"'))).toEqual([
-      expect.stringMatching(/^{"level":50,(?!.*"level":).*"check":"durability".*"msg":"fsync is off: /),
-    ]);
-  });
+  inWholeMatrix(() => {
+    test("a start logs the same findings, one line each", async () => {
+      const { environment } = await ownDatabase();
+      const { child, log } = await service(environment);
+      await stop(child, "SIGTERM");
+      expect(log.split("\n").filter((line) => line.includes('"check":"durability"'))).toEqual([
+        expect.stringMatching(/^{"level":50,(?!.*"level":).*"check":"durability".*"msg":"fsync is off: /),
+      ]);
+    });
 
-  test("the doctor changes nothing in the store", async () => {
-    const { url, environment } = await ownDatabase();
-    const changes = async () =>
-      await onServer(url, async (client) => {
-        const counts = `SELECT relname, n_tup_ins, n_tup_upd, n_tup_del FROM pg_stat_user_tables ORDER BY relname`;
-        return (await client.query(counts)).rows;
+    test("the doctor changes nothing in the store", async () => {
+      const { url, environment } = await ownDatabase();
+      const changes = async () =>
+        await onServer(url, async (client) => {
+          const counts = `SELECT relname, n_tup_ins, n_tup_upd, n_tup_del FROM pg_stat_user_tables ORDER BY relname`;
+          return (await client.query(counts)).rows;
+        });
+      const before = await changes();
+      expect(before.length).toBeGreaterThan(20);
+      await examineInstallation(environment);
+      expect(await changes()).toEqual(before);
+      const { url: empty, remove } = await newDatabase("empty");
+      onTestFinished(remove);
+      const findings = await examineInstallation({ ...environment, DATABASE_URL: empty });
+      expect(findings).toContainEqual(
+        expect.objectContaining({ check: "schema", detail: expect.stringContaining("no tables yet") }),
+      );
+      const tables = await onServer(
+        empty,
+        async (client) => (await client.query("SELECT 1 FROM pg_stat_user_tables")).rows,
+      );
+      expect(tables).toEqual([]);
+    });
+
+    test("the doctor works beside a running service, and recognizes a wrong secret key", async () => {
+      const { environment } = await ownDatabase();
+      const { child } = await service(environment);
+      const findings = await examine(environment);
+      expect(findings).toContainEqual({
+        check: "secret key",
+        level: "ok",
+        detail: "The key decrypts the store's check value.",
       });
-    const before = await changes();
-    expect(before.length).toBeGreaterThan(20);
-    await examineInstallation(environment);
-    expect(await changes()).toEqual(before);
-    const { url: empty, remove } = await newDatabase("empty");
-    onTestFinished(remove);
-    const findings = await examineInstallation({ ...environment, DATABASE_URL: empty });
-    expect(findings).toContainEqual(
-      expect.objectContaining({ check: "schema", detail: expect.stringContaining("no tables yet") }),
-    );
-    const tables = await onServer(
-      empty,
-      async (client) => (await client.query("SELECT 1 FROM pg_stat_user_tables")).rows,
-    );
-    expect(tables).toEqual([]);
-  });
-
-  test("the doctor works beside a running service, and recognizes a wrong secret key", async () => {
-    const { environment } = await ownDatabase();
-    const { child } = await service(environment);
-    const findings = await examine(environment);
-    expect(findings).toContainEqual({
-      check: "secret key",
-      level: "ok",
-      detail: "The key decrypts the store's check value.",
+      expect(findings).toContainEqual(expect.objectContaining({ check: "clock", level: "ok" }));
+      const wrong = await examine({ ...environment, STEPWELL_SECRET_KEY: randomBytes(32).toString("base64") });
+      expect(wrong).toContainEqual({
+        check: "secret key",
+        level: "problem",
+        detail: expect.stringMatching(/^STEPWELL_SECRET_KEY is not the secret key of this store/),
+      });
+      await stop(child, "SIGTERM");
     });
-    expect(findings).toContainEqual(expect.objectContaining({ check: "clock", level: "ok" }));
-    const wrong = await examine({ ...environment, STEPWELL_SECRET_KEY: randomBytes(32).toString("base64") });
-    expect(wrong).toContainEqual({
-      check: "secret key",
-      level: "problem",
-      detail: expect.stringMatching(/^STEPWELL_SECRET_KEY is not the secret key of this store/),
-    });
-    await stop(child, "SIGTERM");
   });
 
   test("too few connections, an address without TLS and a mistyped setting are reported", async () => {
@@ -159,21 +162,23 @@ describe("on a PostgreSQL server that may lose acknowledged transactions", () =>
     ]);
   });
 
-  test("the doctor detects a connection pooler by the process id that the pooler invents", async () => {
-    const { url, environment } = await ownDatabase();
-    const proxy = await TcpProxy.before(url);
-    onTestFinished(() => proxy.stop());
-    // The message BackendKeyData, in which a pooler reports a process id of its own.
-    const start = Buffer.from([0x4b, 0, 0, 0, 12]);
-    proxy.changeAnswers((answer) => {
-      const at = answer.indexOf(start);
-      if (at >= 0) answer.writeInt32BE(1, at + start.length);
-      return answer;
-    });
-    expect(await examineInstallation({ ...environment, DATABASE_URL: proxy.url })).toContainEqual({
-      check: "pooler",
-      level: "ok",
-      detail: "There is a connection pooler before the server. It does not share sessions.",
+  inWholeMatrix(() => {
+    test("the doctor detects a connection pooler by the process id that the pooler invents", async () => {
+      const { url, environment } = await ownDatabase();
+      const proxy = await TcpProxy.before(url);
+      onTestFinished(() => proxy.stop());
+      // The message BackendKeyData, in which a pooler reports a process id of its own.
+      const start = Buffer.from([0x4b, 0, 0, 0, 12]);
+      proxy.changeAnswers((answer) => {
+        const at = answer.indexOf(start);
+        if (at >= 0) answer.writeInt32BE(1, at + start.length);
+        return answer;
+      });
+      expect(await examineInstallation({ ...environment, DATABASE_URL: proxy.url })).toContainEqual({
+        check: "pooler",
+        level: "ok",
+        detail: "There is a connection pooler before the server. It does not share sessions.",
+      });
     });
   });
 });
@@ -196,65 +201,67 @@ test("the doctor finds no problem on a PostgreSQL server with default settings, 
 });
 
 describe("on the embedded store", () => {
-  test("the doctor checks only what is visible from outside while a service holds the store, and everything afterwards", async () => {
-    const dataDir = join(directory, "data");
-    await layEmbeddedStore(dataDir);
-    const environment = { STEPWELL_DATA_DIR: dataDir };
-    const { child } = await service(environment);
-    const beside = await examine(environment);
-    expect(beside).toContainEqual({
-      check: "database",
-      level: "ok",
-      detail: expect.stringContaining("A running process holds"),
-    });
-    expect(beside).toContainEqual(
-      expect.objectContaining({ check: "disk", detail: expect.stringContaining("MB left") }),
-    );
-    await stop(child, "SIGTERM");
+  inWholeMatrix(() => {
+    test("the doctor checks only what is visible from outside while a service holds the store, and everything afterwards", async () => {
+      const dataDir = join(directory, "data");
+      await layEmbeddedStore(dataDir);
+      const environment = { STEPWELL_DATA_DIR: dataDir };
+      const { child } = await service(environment);
+      const beside = await examine(environment);
+      expect(beside).toContainEqual({
+        check: "database",
+        level: "ok",
+        detail: expect.stringContaining("A running process holds"),
+      });
+      expect(beside).toContainEqual(
+        expect.objectContaining({ check: "disk", detail: expect.stringContaining("MB left") }),
+      );
+      await stop(child, "SIGTERM");
 
-    const alone = await examine(environment);
-    expect(alone.filter(({ check }) => check === "durability")).toEqual([
-      { check: "durability", level: "ok", detail: expect.stringContaining("fsync and full_page_writes are on") },
-      { check: "durability", level: "ok", detail: "An fsync of the embedded store reaches the disk." },
-    ]);
-    expect(alone).toContainEqual({
-      check: "secret key",
-      level: "ok",
-      detail: "The key decrypts the store's check value.",
-    });
-
-    const keyFile = join(dataDir, "secret.key");
-    chmodSync(keyFile, 0o644);
-    const careless = await examineInstallation(environment);
-    expect(careless).toContainEqual({
-      check: "secret key",
-      level: "problem",
-      detail: expect.stringContaining(`Run chmod 600 ${keyFile}`),
-    });
-    renameSync(keyFile, `${keyFile}.away`);
-    const missing = await examineInstallation(environment);
-    expect(missing).toContainEqual({
-      check: "secret key",
-      level: "problem",
-      detail: expect.stringContaining(`${keyFile} is missing`),
-    });
-    expect(existsSync(keyFile)).toBe(false);
-  });
-
-  test("a store that `init` made has no secret key before its first start, which is no problem", async () => {
-    const dataDir = join(directory, "initialized");
-    await layEmbeddedStore(dataDir);
-    const environment = { STEPWELL_DATA_DIR: dataDir };
-    const made = await run(environment, "init", "--email", "ann@example.com", "--organization", "acme");
-    expect(made).toMatchObject({ code: 0 });
-    expect((await examine(environment)).filter(({ check }) => check === "secret key")).toEqual([
-      {
+      const alone = await examine(environment);
+      expect(alone.filter(({ check }) => check === "durability")).toEqual([
+        { check: "durability", level: "ok", detail: expect.stringContaining("fsync and full_page_writes are on") },
+        { check: "durability", level: "ok", detail: "An fsync of the embedded store reaches the disk." },
+      ]);
+      expect(alone).toContainEqual({
         check: "secret key",
         level: "ok",
-        detail: `The first start creates the key, in ${join(dataDir, "secret.key")}.`,
-      },
-    ]);
-    expect(existsSync(join(dataDir, "secret.key"))).toBe(false);
+        detail: "The key decrypts the store's check value.",
+      });
+
+      const keyFile = join(dataDir, "secret.key");
+      chmodSync(keyFile, 0o644);
+      const careless = await examineInstallation(environment);
+      expect(careless).toContainEqual({
+        check: "secret key",
+        level: "problem",
+        detail: expect.stringContaining(`Run chmod 600 ${keyFile}`),
+      });
+      renameSync(keyFile, `${keyFile}.away`);
+      const missing = await examineInstallation(environment);
+      expect(missing).toContainEqual({
+        check: "secret key",
+        level: "problem",
+        detail: expect.stringContaining(`${keyFile} is missing`),
+      });
+      expect(existsSync(keyFile)).toBe(false);
+    });
+
+    test("a store that `init` made has no secret key before its first start, which is no problem", async () => {
+      const dataDir = join(directory, "initialized");
+      await layEmbeddedStore(dataDir);
+      const environment = { STEPWELL_DATA_DIR: dataDir };
+      const made = await run(environment, "init", "--email", "ann@example.com", "--organization", "acme");
+      expect(made).toMatchObject({ code: 0 });
+      expect((await examine(environment)).filter(({ check }) => check === "secret key")).toEqual([
+        {
+          check: "secret key",
+          level: "ok",
+          detail: `The first start creates the key, in ${join(dataDir, "secret.key")}.`,
+        },
+      ]);
+      expect(existsSync(join(dataDir, "secret.key"))).toBe(false);
+    });
   });
 
   test("the doctor creates no store where none exists", async () => {

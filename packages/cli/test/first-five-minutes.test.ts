@@ -102,24 +102,24 @@ test("SIGTERM to npm start ends the service", async () => {
   expect(complaint).not.toContain("oidc-provider");
 });
 
-test("the packages work in the same way when they are installed in an empty project elsewhere", async () => {
-  const packages = join(directory, "packages");
-  await mkdir(packages);
-  const files = Object.values(pack(packages, join(directory, "clone")));
-  await mkdir(join(directory, "project"));
-  await writeFile(join(directory, "project/package.json"), '{ "private": true }');
-  await project.succeed(`npm install --no-audit --no-fund ${files.join(" ")}`);
-  for (const name of ["stepwell", "@stepwell/client", "@stepwell/server"]) {
-    const installed = join(directory, "project/node_modules", name);
-    expect(existsSync(join(installed, "README.md")) && existsSync(join(installed, "LICENSE"))).toBe(true);
-    expect(await project.succeed(`find '${installed}' -name '*.tsbuildinfo'`)).toBe("");
-  }
-  // Making a store takes seconds, and the clone has already shown that it works.
-  if (scope !== "all") await layEmbeddedStore(join(directory, "project/.stepwell"));
-  await beginInProject(project.with({ PATH: dirname(process.execPath) }));
-});
-
 inWholeMatrix(() => {
+  test("the packages work in the same way when they are installed in an empty project elsewhere", async () => {
+    const packages = join(directory, "packages");
+    await mkdir(packages);
+    const files = Object.values(pack(packages, join(directory, "clone")));
+    await mkdir(join(directory, "project"));
+    await writeFile(join(directory, "project/package.json"), '{ "private": true }');
+    await project.succeed(`npm install --no-audit --no-fund ${files.join(" ")}`);
+    for (const name of ["stepwell", "@stepwell/client", "@stepwell/server"]) {
+      const installed = join(directory, "project/node_modules", name);
+      expect(existsSync(join(installed, "README.md")) && existsSync(join(installed, "LICENSE"))).toBe(true);
+      expect(await project.succeed(`find '${installed}' -name '*.tsbuildinfo'`)).toBe("");
+    }
+    // Making a store takes seconds, and the clone has already shown that it works.
+    if (scope !== "all") await layEmbeddedStore(join(directory, "project/.stepwell"));
+    await beginInProject(project.with({ PATH: dirname(process.execPath) }));
+  });
+
   test("SIGTERM also ends a service that a too old Node.js started on the clone's own Node.js", async () => {
     const { baseUrl } = devFileIn("clone");
     const old = clone.with({ PATH: await nodeOf(20) }).start("node", "packages/cli/bin/stepwell.js", "dev");

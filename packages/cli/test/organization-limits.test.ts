@@ -1,5 +1,6 @@
 import { testSecretKey } from "@stepwell/testing/service.ts";
 import { type PreparedStore, postgresHome } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { endAll, printed, run, start, stop } from "./process.ts";
 
@@ -43,21 +44,23 @@ test("the operator sets limits and maximums by name, which leaves the others unc
   );
 });
 
-test("a maximum with a wrong name or number is rejected, and the message lists the valid names", async () => {
-  const wrong = [await limits("--max", "tokens=5"), await limits("--max", "apiTokens=many")];
-  expect(wrong.map(({ code }) => code)).toEqual([2, 2]);
-  expect(wrong[0]?.complaint).toMatch(/takes NAME=NUMBER, but is "tokens=5"\. The names are: apiTokens, /);
-  expect(wrong[1]?.complaint).toMatch(/--max apiTokens must be a whole number from 0 to 1000000, but is "many"/);
-});
+inWholeMatrix(() => {
+  test("a maximum with a wrong name or number is rejected, and the message lists the valid names", async () => {
+    const wrong = [await limits("--max", "tokens=5"), await limits("--max", "apiTokens=many")];
+    expect(wrong.map(({ code }) => code)).toEqual([2, 2]);
+    expect(wrong[0]?.complaint).toMatch(/takes NAME=NUMBER, but is "tokens=5"\. The names are: apiTokens, /);
+    expect(wrong[1]?.complaint).toMatch(/--max apiTokens must be a whole number from 0 to 1000000, but is "many"/);
+  });
 
-test("the operator sets how many organizations one user may create", async () => {
-  const organizations = (...options: string[]) =>
-    run(environment, "user", "organizations", "ada@example.org", ...options);
-  expect((await organizations("--max", "3")).output).toContain("may create 3 organizations, and has created 0.");
-  const back = await organizations("--max", "default");
-  expect(back.output).toContain("ada@example.org may create 10 (as configured here) organizations");
-  const wrong = await organizations("--max", "-1");
-  expect(wrong).toMatchObject({ code: 2, complaint: expect.stringContaining("a whole number from 0 to 1000000") });
+  test("the operator sets how many organizations one user may create", async () => {
+    const organizations = (...options: string[]) =>
+      run(environment, "user", "organizations", "ada@example.org", ...options);
+    expect((await organizations("--max", "3")).output).toContain("may create 3 organizations, and has created 0.");
+    const back = await organizations("--max", "default");
+    expect(back.output).toContain("ada@example.org may create 10 (as configured here) organizations");
+    const wrong = await organizations("--max", "-1");
+    expect(wrong).toMatchObject({ code: 2, complaint: expect.stringContaining("a whole number from 0 to 1000000") });
+  });
 });
 
 test("the operator's limits apply when the service starts, and the audit trail has an entry for them", async () => {
@@ -78,12 +81,14 @@ test("the operator's limits apply when the service starts, and the audit trail h
   await stop(service, "SIGTERM");
 });
 
-test("an invalid limit and an unknown organization are reported in one sentence", async () => {
-  const wrong = await limits("--submits-per-minute", "many");
-  expect(wrong).toMatchObject({
-    code: 2,
-    complaint: expect.stringMatching(/^stepwell: --submits-per-minute takes a number from 0/),
+inWholeMatrix(() => {
+  test("an invalid limit and an unknown organization are reported in one sentence", async () => {
+    const wrong = await limits("--submits-per-minute", "many");
+    expect(wrong).toMatchObject({
+      code: 2,
+      complaint: expect.stringMatching(/^stepwell: --submits-per-minute takes a number from 0/),
+    });
+    const unknown = await run(environment, "organization", "limits", "00000000-0000-7000-8000-000000000000");
+    expect(unknown).toMatchObject({ code: 3, complaint: expect.stringContaining("has no organization") });
   });
-  const unknown = await run(environment, "organization", "limits", "00000000-0000-7000-8000-000000000000");
-  expect(unknown).toMatchObject({ code: 3, complaint: expect.stringContaining("has no organization") });
 });

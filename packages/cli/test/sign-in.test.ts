@@ -9,6 +9,7 @@ import type { Ended } from "@stepwell/testing/processes/shell.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { typePassword } from "@stepwell/testing/sign-in.ts";
 import { postgresHome } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Conversation, converse, endAll, run } from "./process.ts";
 
@@ -57,34 +58,36 @@ test.concurrent("a user who signs in with a browser uses the command line with t
   expect(missing).toMatchObject({ code: 3, complaint: "stepwell: There is no workflow named nothing.\n" });
 });
 
-test.concurrent("a user with several organizations chooses one by its name or its id", async () => {
-  const terminal = await newTerminal();
-  const otherId = await newMembership(terminal.person);
-  const open = await signIn(terminal);
-  expect(open).toMatchObject({ code: 0, output: expect.stringContaining("Choose one") });
-  expect(open.output).toContain(terminal.organizationId);
-  expect(open.output).toContain(otherId);
-  expect(await run(terminal.environment, "job", "show", "x")).toMatchObject({
-    code: 2,
-    complaint: expect.stringContaining("No organization is chosen"),
+inWholeMatrix(() => {
+  test.concurrent("a user with several organizations chooses one by its name or its id", async () => {
+    const terminal = await newTerminal();
+    const otherId = await newMembership(terminal.person);
+    const open = await signIn(terminal);
+    expect(open).toMatchObject({ code: 0, output: expect.stringContaining("Choose one") });
+    expect(open.output).toContain(terminal.organizationId);
+    expect(open.output).toContain(otherId);
+    expect(await run(terminal.environment, "job", "show", "x")).toMatchObject({
+      code: 2,
+      complaint: expect.stringContaining("No organization is chosen"),
+    });
+    await signIn(terminal, "--organization", otherId);
+    expect(stored(terminal).organizationId).toBe(otherId);
+    const unknown = await signIn(terminal, "--organization", "nobody's");
+    expect(unknown).toMatchObject({
+      code: 3,
+      complaint: expect.stringContaining("none of your organizations has the name or id nobody's"),
+    });
+    expect(stored(terminal).organizationId).toBeUndefined();
   });
-  await signIn(terminal, "--organization", otherId);
-  expect(stored(terminal).organizationId).toBe(otherId);
-  const unknown = await signIn(terminal, "--organization", "nobody's");
-  expect(unknown).toMatchObject({
-    code: 3,
-    complaint: expect.stringContaining("none of your organizations has the name or id nobody's"),
-  });
-  expect(stored(terminal).organizationId).toBeUndefined();
-});
 
-test.concurrent("a new sign-in ends the session before it", async () => {
-  const terminal = await newTerminal();
-  await signIn(terminal);
-  const { idToken } = stored(terminal);
-  await signIn(terminal);
-  expect(await accessOf(idToken)).toBe(401);
-  expect(await accessOf(stored(terminal).idToken)).toBe(200);
+  test.concurrent("a new sign-in ends the session before it", async () => {
+    const terminal = await newTerminal();
+    await signIn(terminal);
+    const { idToken } = stored(terminal);
+    await signIn(terminal);
+    expect(await accessOf(idToken)).toBe(401);
+    expect(await accessOf(stored(terminal).idToken)).toBe(200);
+  });
 });
 
 test.concurrent("a sign-in that is about to expire is renewed and stored, once for all commands that run at the same time", async () => {
@@ -132,59 +135,69 @@ test.concurrent("logout ends the session at the service and deletes the local to
   });
 });
 
-test.concurrent("logout deletes the local tokens even if the service is unreachable, and says that the session is not ended", async () => {
-  const terminal = await newTerminal();
-  await signIn(terminal);
-  const content = readFileSync(terminal.credentials, "utf8").replaceAll(service.baseUrl, "http://localhost:9");
-  writeFileSync(terminal.credentials, content);
-  const { code, complaint } = await run(terminal.environment, "logout");
-  expect([code, complaint]).toEqual([1, expect.stringMatching(/removed from this machine, but .* cannot be reached/)]);
-  expect(readFileSync(terminal.credentials, "utf8")).not.toContain("refreshToken");
-});
-
-test.concurrent("login and logout mean the service of the profile in use, and leave a sign-in at another service alone", async () => {
-  const terminal = await newTerminal();
-  const environment = { ...terminal.environment, XDG_CONFIG_HOME: await mkdtemp(join(directory, "profiles-")) };
-  await run(environment, "profile", "set", "prod", "--url", "http://127.0.0.1:9");
-  await run(environment, "profile", "set", "here", "--url", service.baseUrl);
-  await signIn(terminal);
-  await run(environment, "profile", "use", "prod");
-  const nobody = "Nobody is signed in at http://127.0.0.1:9 on this machine.\n";
-  expect(await run(environment, "logout")).toMatchObject({ code: 0, output: nobody });
-  expect(
-    await run({ ...environment, STEPWELL_URL: service.baseUrl, STEPWELL_PROFILE: "prod" }, "logout"),
-  ).toMatchObject({
-    output: nobody,
+inWholeMatrix(() => {
+  test.concurrent("logout deletes the local tokens even if the service is unreachable, and says that the session is not ended", async () => {
+    const terminal = await newTerminal();
+    await signIn(terminal);
+    const content = readFileSync(terminal.credentials, "utf8").replaceAll(service.baseUrl, "http://localhost:9");
+    writeFileSync(terminal.credentials, content);
+    const { code, complaint } = await run(terminal.environment, "logout");
+    expect([code, complaint]).toEqual([
+      1,
+      expect.stringMatching(/removed from this machine, but .* cannot be reached/),
+    ]);
+    expect(readFileSync(terminal.credentials, "utf8")).not.toContain("refreshToken");
   });
-  expect(await accessOf(stored(terminal).idToken)).toBe(200);
-  expect((await run(environment, "login")).complaint).toContain("The service at http://127.0.0.1:9 cannot be reached");
-  await run(environment, "profile", "use", "here");
-  expect((await run(environment, "logout")).output).toContain(`Signed out at ${service.baseUrl}`);
-});
 
-test.concurrent("a command says what to do if its session was ended elsewhere, both at once and when the sign-in is renewed", async () => {
-  const terminal = await newTerminal();
-  await signIn(terminal);
-  const { sessions } = (await service.client(stored(terminal).idToken).call<SessionList>("ListSessions")).body;
-  const sessionId = sessions.find(({ isCurrent }) => isCurrent)?.sessionId ?? "";
-  await service.client(stored(terminal).idToken).call("EndSession", { params: { sessionId } });
-  const complaint = expect.stringContaining("Sign in with `stepwell login`");
-  expect(await run(terminal.environment, "whoami")).toMatchObject({ code: 4, complaint });
-  age(terminal);
-  expect(await run(terminal.environment, "whoami")).toMatchObject({
-    code: 4,
-    complaint: `stepwell: The sign-in at ${service.baseUrl} has ended. Sign in again with \`stepwell login --url ${service.baseUrl}\`.\n`,
+  test.concurrent("login and logout mean the service of the profile in use, and leave a sign-in at another service alone", async () => {
+    const terminal = await newTerminal();
+    const environment = { ...terminal.environment, XDG_CONFIG_HOME: await mkdtemp(join(directory, "profiles-")) };
+    await run(environment, "profile", "set", "prod", "--url", "http://127.0.0.1:9");
+    await run(environment, "profile", "set", "here", "--url", service.baseUrl);
+    await signIn(terminal);
+    await run(environment, "profile", "use", "prod");
+    const nobody = "Nobody is signed in at http://127.0.0.1:9 on this machine.\n";
+    expect(await run(environment, "logout")).toMatchObject({ code: 0, output: nobody });
+    expect(
+      await run({ ...environment, STEPWELL_URL: service.baseUrl, STEPWELL_PROFILE: "prod" }, "logout"),
+    ).toMatchObject({
+      output: nobody,
+    });
+    expect(await accessOf(stored(terminal).idToken)).toBe(200);
+    expect((await run(environment, "login")).complaint).toContain(
+      "The service at http://127.0.0.1:9 cannot be reached",
+    );
+    await run(environment, "profile", "use", "here");
+    expect((await run(environment, "logout")).output).toContain(`Signed out at ${service.baseUrl}`);
   });
-});
 
-test.concurrent("a declined sign-in gives no tokens, and the page showed which program asked", async () => {
-  const terminal = await newTerminal();
-  const asking = converse(terminal.environment, ["login", "--url", service.baseUrl]);
-  const browser = new Browser();
-  const page = await confirmation(browser, asking);
-  expect(page.text).toContain("stepwell on ");
-  await browser.submit(page, { abort: "yes", confirm: "yes" });
-  expect(await asking.ended).toMatchObject({ code: 1, complaint: expect.stringContaining("declined in the browser") });
+  test.concurrent("a command says what to do if its session was ended elsewhere, both at once and when the sign-in is renewed", async () => {
+    const terminal = await newTerminal();
+    await signIn(terminal);
+    const { sessions } = (await service.client(stored(terminal).idToken).call<SessionList>("ListSessions")).body;
+    const sessionId = sessions.find(({ isCurrent }) => isCurrent)?.sessionId ?? "";
+    await service.client(stored(terminal).idToken).call("EndSession", { params: { sessionId } });
+    const complaint = expect.stringContaining("Sign in with `stepwell login`");
+    expect(await run(terminal.environment, "whoami")).toMatchObject({ code: 4, complaint });
+    age(terminal);
+    expect(await run(terminal.environment, "whoami")).toMatchObject({
+      code: 4,
+      complaint: `stepwell: The sign-in at ${service.baseUrl} has ended. Sign in again with \`stepwell login --url ${service.baseUrl}\`.\n`,
+    });
+  });
+
+  test.concurrent("a declined sign-in gives no tokens, and the page showed which program asked", async () => {
+    const terminal = await newTerminal();
+    const asking = converse(terminal.environment, ["login", "--url", service.baseUrl]);
+    const browser = new Browser();
+    const page = await confirmation(browser, asking);
+    expect(page.text).toContain("stepwell on ");
+    await browser.submit(page, { abort: "yes", confirm: "yes" });
+    expect(await asking.ended).toMatchObject({
+      code: 1,
+      complaint: expect.stringContaining("declined in the browser"),
+    });
+  });
 });
 
 test.concurrent("a sign-in over http to another machine is rejected before anything is sent", async () => {
@@ -203,65 +216,67 @@ test.concurrent("a sign-in over http to another machine is rejected before anyth
   }
 });
 
-test.concurrent("a sign-in distinguishes an unreachable service, another kind of server, and a service with another address", async () => {
-  const terminal = await newTerminal();
-  const away = await run(terminal.environment, "login", "--url", "http://localhost:9");
-  expect(away.complaint).toBe(
-    "stepwell: The service at http://localhost:9 cannot be reached. Is it running, and is this its address?\n",
-  );
-  const other = createServer((_request, response) => response.writeHead(404).end()).listen(0, "127.0.0.1");
-  await new Promise((ready) => other.once("listening", ready));
-  const { port } = other.address() as { port: number };
-  const wrong = await run(terminal.environment, "login", "--url", `http://127.0.0.1:${port}/`);
-  expect(wrong.complaint).toContain("there is no Stepwell service with sign-in (it answered 404)");
-  other.close();
-  const spelled = await run(terminal.environment, "login", "--url", `http://127.0.0.1:${service.port}`);
-  expect(spelled.complaint).toContain(`Use --url ${service.baseUrl}`);
-});
-
-test.concurrent("STEPWELL_TOKEN has priority over the sign-in, and the sign-in over the token of stepwell dev; each is sent only to its own address", async () => {
-  const terminal = await newTerminal();
-  await signIn(terminal);
-  const { token } = await service.newUser();
-  const explicit = await run({ ...terminal.environment, STEPWELL_TOKEN: token }, "whoami");
-  expect(explicit.output).toMatch(/^A user/);
-
-  const dataDirectory = await mkdtemp(join(directory, "dev-"));
-  const inDirectory = { ...terminal.environment, STEPWELL_DATA_DIR: dataDirectory };
-  const leaveDevFile = (baseUrl: string) =>
-    writeFileSync(
-      join(dataDirectory, "dev.json"),
-      JSON.stringify({ baseUrl, token, organizationId: terminal.organizationId }),
+inWholeMatrix(() => {
+  test.concurrent("a sign-in distinguishes an unreachable service, another kind of server, and a service with another address", async () => {
+    const terminal = await newTerminal();
+    const away = await run(terminal.environment, "login", "--url", "http://localhost:9");
+    expect(away.complaint).toBe(
+      "stepwell: The service at http://localhost:9 cannot be reached. Is it running, and is this its address?\n",
     );
-  leaveDevFile(service.baseUrl);
-  expect((await run(inDirectory, "whoami")).output).toMatch(/^A person/);
-  await run(inDirectory, "logout");
-  expect((await run(inDirectory, "whoami")).output).toMatch(/^A user/);
-
-  leaveDevFile("http://localhost:9");
-  const elsewhere = await run({ ...inDirectory, STEPWELL_URL: service.baseUrl }, "whoami");
-  expect(elsewhere.complaint).toContain(`Nobody is signed in at ${service.baseUrl}`);
-});
-
-test.concurrent("a sign-in to another service does not take over a directory where stepwell dev started a service", async () => {
-  const dataDirectory = await mkdtemp(join(directory, "dev-"));
-  writeFileSync(join(dataDirectory, "dev.json"), JSON.stringify({ baseUrl: "http://localhost:9", token: "t" }));
-  const terminal = await newTerminal(dataDirectory);
-  const done = await signIn(terminal);
-  expect(done.complaint).toContain(`In this directory, commands go to http://localhost:9`);
-  expect(await run(terminal.environment, "whoami")).toMatchObject({
-    code: 5,
-    complaint: expect.stringContaining("http://localhost:9 cannot be reached"),
+    const other = createServer((_request, response) => response.writeHead(404).end()).listen(0, "127.0.0.1");
+    await new Promise((ready) => other.once("listening", ready));
+    const { port } = other.address() as { port: number };
+    const wrong = await run(terminal.environment, "login", "--url", `http://127.0.0.1:${port}/`);
+    expect(wrong.complaint).toContain("there is no Stepwell service with sign-in (it answered 404)");
+    other.close();
+    const spelled = await run(terminal.environment, "login", "--url", `http://127.0.0.1:${service.port}`);
+    expect(spelled.complaint).toContain(`Use --url ${service.baseUrl}`);
   });
-});
 
-// This test runs alone, since it deletes the codes of all tests.
-test("an expired code is reported", async () => {
-  const terminal = await newTerminal();
-  const asking = converse(terminal.environment, ["login", "--url", service.baseUrl]);
-  await asking.said("Waiting");
-  await query("DELETE FROM oidc_record WHERE kind = 'DeviceCode'");
-  expect(await asking.ended).toMatchObject({ code: 1, complaint: expect.stringContaining("The code has expired") });
+  test.concurrent("STEPWELL_TOKEN has priority over the sign-in, and the sign-in over the token of stepwell dev; each is sent only to its own address", async () => {
+    const terminal = await newTerminal();
+    await signIn(terminal);
+    const { token } = await service.newUser();
+    const explicit = await run({ ...terminal.environment, STEPWELL_TOKEN: token }, "whoami");
+    expect(explicit.output).toMatch(/^A user/);
+
+    const dataDirectory = await mkdtemp(join(directory, "dev-"));
+    const inDirectory = { ...terminal.environment, STEPWELL_DATA_DIR: dataDirectory };
+    const leaveDevFile = (baseUrl: string) =>
+      writeFileSync(
+        join(dataDirectory, "dev.json"),
+        JSON.stringify({ baseUrl, token, organizationId: terminal.organizationId }),
+      );
+    leaveDevFile(service.baseUrl);
+    expect((await run(inDirectory, "whoami")).output).toMatch(/^A person/);
+    await run(inDirectory, "logout");
+    expect((await run(inDirectory, "whoami")).output).toMatch(/^A user/);
+
+    leaveDevFile("http://localhost:9");
+    const elsewhere = await run({ ...inDirectory, STEPWELL_URL: service.baseUrl }, "whoami");
+    expect(elsewhere.complaint).toContain(`Nobody is signed in at ${service.baseUrl}`);
+  });
+
+  test.concurrent("a sign-in to another service does not take over a directory where stepwell dev started a service", async () => {
+    const dataDirectory = await mkdtemp(join(directory, "dev-"));
+    writeFileSync(join(dataDirectory, "dev.json"), JSON.stringify({ baseUrl: "http://localhost:9", token: "t" }));
+    const terminal = await newTerminal(dataDirectory);
+    const done = await signIn(terminal);
+    expect(done.complaint).toContain(`In this directory, commands go to http://localhost:9`);
+    expect(await run(terminal.environment, "whoami")).toMatchObject({
+      code: 5,
+      complaint: expect.stringContaining("http://localhost:9 cannot be reached"),
+    });
+  });
+
+  // This test runs alone, since it deletes the codes of all tests.
+  test("an expired code is reported", async () => {
+    const terminal = await newTerminal();
+    const asking = converse(terminal.environment, ["login", "--url", service.baseUrl]);
+    await asking.said("Waiting");
+    await query("DELETE FROM oidc_record WHERE kind = 'DeviceCode'");
+    expect(await asking.ended).toMatchObject({ code: 1, complaint: expect.stringContaining("The code has expired") });
+  });
 });
 
 interface SessionList {

@@ -12,6 +12,7 @@ import { newDatabase } from "@stepwell/testing/postgres/own-database.ts";
 import { onServer } from "@stepwell/testing/postgres/postgres-server.ts";
 import { TcpProxy } from "@stepwell/testing/proxies/tcp-proxy.ts";
 import { layEmbeddedStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
 import { converse, endAll, entry, printed, run, start, stop } from "./process.ts";
 
@@ -93,59 +94,61 @@ test.concurrent.each<[string, (url: URL) => void, string]>([
   },
 );
 
-test.concurrent("a server that requires a password stops the start at once when none is given", async () => {
-  const said = await complaint({ DATABASE_URL: urlWith((url) => (url.password = "")) });
-  expect(said).toMatch(/^stepwell: DATABASE_URL.* and the address has none/);
-});
-
-test.concurrent("an untrusted certificate stops the start with a message that says what to do", async () => {
-  const [key, certificate] = [join(directory, "key.pem"), join(directory, "certificate.pem")];
-  const subject = ["-subj", "/CN=localhost", "-days", "2"];
-  execFileSync(
-    "openssl",
-    ["req", "-x509", "-newkey", "rsa:2048", "-nodes", ...subject, "-keyout", key, "-out", certificate],
-    {
-      stdio: "ignore",
-    },
-  );
-  const server = createServer((socket) => {
-    socket.on("error", () => {});
-    socket.once("data", () => {
-      socket.write("S");
-      const options = { isServer: true, key: readFileSync(key), cert: readFileSync(certificate) };
-      new TLSSocket(socket, options).on("error", () => {});
-    });
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  const said = await reasonOf({ DATABASE_URL: `postgres://u:hunter2@localhost:${port}/x?sslmode=verify-full` });
-  server.close();
-  expect(said).toMatch(/^DATABASE_URL: the certificate .* is not trusted .*sslrootcert=FILE/);
-});
-
-test.concurrent("a server that is older than the required version stops the start", async () => {
-  // A proxy before a real server reports an old version.
-  const proxy = await TcpProxy.before(inject("postgresUrl"));
-  const version = await onServer(inject("postgresUrl"), async (client) => {
-    const { rows } = await client.query<{ number: string }>("SELECT current_setting('server_version_num') AS number");
-    return rows[0]?.number ?? "";
+inWholeMatrix(() => {
+  test.concurrent("a server that requires a password stops the start at once when none is given", async () => {
+    const said = await complaint({ DATABASE_URL: urlWith((url) => (url.password = "")) });
+    expect(said).toMatch(/^stepwell: DATABASE_URL.* and the address has none/);
   });
-  proxy.changeAnswers((answer) => Buffer.from(answer.toString("latin1").replaceAll(version, "130004"), "latin1"));
-  const said = await complaint({ DATABASE_URL: proxy.url });
-  await proxy.stop();
-  expect(said).toMatch(/^stepwell: DATABASE_URL: the server is PostgreSQL .*, and Stepwell needs 15 or newer/);
-});
 
-test.concurrent("a role without the right to create tables stops the start with a message that says what to grant", async () => {
-  const { url, remove } = await newDatabase("empty");
-  const role = `r_${randomBytes(4).toString("hex")}`;
-  await onServer(url, (client) => client.query(`CREATE ROLE ${role} LOGIN PASSWORD 'p'`));
-  const asRole = new URL(url);
-  asRole.username = role;
-  asRole.password = "p";
-  const said = await complaint({ DATABASE_URL: asRole.href });
-  expect(said).toContain(`DATABASE_URL: the user "${role}" lacks a right`);
-  await remove();
+  test.concurrent("an untrusted certificate stops the start with a message that says what to do", async () => {
+    const [key, certificate] = [join(directory, "key.pem"), join(directory, "certificate.pem")];
+    const subject = ["-subj", "/CN=localhost", "-days", "2"];
+    execFileSync(
+      "openssl",
+      ["req", "-x509", "-newkey", "rsa:2048", "-nodes", ...subject, "-keyout", key, "-out", certificate],
+      {
+        stdio: "ignore",
+      },
+    );
+    const server = createServer((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () => {
+        socket.write("S");
+        const options = { isServer: true, key: readFileSync(key), cert: readFileSync(certificate) };
+        new TLSSocket(socket, options).on("error", () => {});
+      });
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const said = await reasonOf({ DATABASE_URL: `postgres://u:hunter2@localhost:${port}/x?sslmode=verify-full` });
+    server.close();
+    expect(said).toMatch(/^DATABASE_URL: the certificate .* is not trusted .*sslrootcert=FILE/);
+  });
+
+  test.concurrent("a server that is older than the required version stops the start", async () => {
+    // A proxy before a real server reports an old version.
+    const proxy = await TcpProxy.before(inject("postgresUrl"));
+    const version = await onServer(inject("postgresUrl"), async (client) => {
+      const { rows } = await client.query<{ number: string }>("SELECT current_setting('server_version_num') AS number");
+      return rows[0]?.number ?? "";
+    });
+    proxy.changeAnswers((answer) => Buffer.from(answer.toString("latin1").replaceAll(version, "130004"), "latin1"));
+    const said = await complaint({ DATABASE_URL: proxy.url });
+    await proxy.stop();
+    expect(said).toMatch(/^stepwell: DATABASE_URL: the server is PostgreSQL .*, and Stepwell needs 15 or newer/);
+  });
+
+  test.concurrent("a role without the right to create tables stops the start with a message that says what to grant", async () => {
+    const { url, remove } = await newDatabase("empty");
+    const role = `r_${randomBytes(4).toString("hex")}`;
+    await onServer(url, (client) => client.query(`CREATE ROLE ${role} LOGIN PASSWORD 'p'`));
+    const asRole = new URL(url);
+    asRole.username = role;
+    asRole.password = "p";
+    const said = await complaint({ DATABASE_URL: asRole.href });
+    expect(said).toContain(`DATABASE_URL: the user "${role}" lacks a right`);
+    await remove();
+  });
 });
 
 test.concurrent("a start waits for a server that is not up yet, and says so", async () => {

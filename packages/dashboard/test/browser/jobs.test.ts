@@ -76,95 +76,97 @@ onOneStore((home) => {
     expect(page.url()).toContain("createdBefore=2020-0");
   });
 
-  test("recently typed filters are cleared with the others, and do not come back", async () => {
-    const { owner } = await busyOwner();
-    const page = await browser.newPage();
-    await page.clock.install();
-    await signInAt(page, `${owner.url}/jobs?status=FAILED`, owner);
-    await expect.poll(() => statuses(page)).toEqual(["Failed"]);
-    const clear = page.getByRole("button", { name: "Clear filters" });
-    await clear.click();
-    await expect.poll(() => clear.isDisabled()).toBe(true);
-    // The page's clock is stopped, so the typed text is not in the address yet.
-    await page.clock.pauseAt(Date.now() + 60_000);
-    await page.getByLabel("Status").selectOption("Failed");
-    await page.getByLabel("Waits for the event").fill("approved");
-    await clear.click();
-    await page.clock.runFor(1_000);
-    expect(new URL(page.url()).search).toBe("");
-    expect(await page.getByLabel("Waits for the event").inputValue()).toBe("");
-    await page.getByLabel("Waits for the event").fill("approved");
-    expect(await clear.isEnabled()).toBe(true);
-    await clear.click();
-    await page.clock.runFor(1_000);
-    expect(new URL(page.url()).search).toBe("");
-  });
+  inWholeMatrix(() => {
+    test("recently typed filters are cleared with the others, and do not come back", async () => {
+      const { owner } = await busyOwner();
+      const page = await browser.newPage();
+      await page.clock.install();
+      await signInAt(page, `${owner.url}/jobs?status=FAILED`, owner);
+      await expect.poll(() => statuses(page)).toEqual(["Failed"]);
+      const clear = page.getByRole("button", { name: "Clear filters" });
+      await clear.click();
+      await expect.poll(() => clear.isDisabled()).toBe(true);
+      // The page's clock is stopped, so the typed text is not in the address yet.
+      await page.clock.pauseAt(Date.now() + 60_000);
+      await page.getByLabel("Status").selectOption("Failed");
+      await page.getByLabel("Waits for the event").fill("approved");
+      await clear.click();
+      await page.clock.runFor(1_000);
+      expect(new URL(page.url()).search).toBe("");
+      expect(await page.getByLabel("Waits for the event").inputValue()).toBe("");
+      await page.getByLabel("Waits for the event").fill("approved");
+      expect(await clear.isEnabled()).toBe(true);
+      await clear.click();
+      await page.clock.runFor(1_000);
+      expect(new URL(page.url()).search).toBe("");
+    });
 
-  test("new jobs are announced without a reload, no row moves, and a changed job is updated in its row", async () => {
-    const { owner, waiting, jobIds } = await busyOwner();
-    const page = await browser.newPage();
-    await signInAt(page, `${owner.url}/jobs`, owner);
-    await page.getByText("Up to date").waitFor();
-    await page.evaluate("globalThis.wasHere = true");
-    const before = await tops(page);
-    await submitAndWait(owner.api, waiting.workflowId);
-    await submitAndWait(owner.api, waiting.workflowId);
-    await owner.api.call("SendJobEvent", { params: { jobId: jobIds[0] ?? "" }, body: { eventId: "approved" } });
-    await page.getByText("2 new jobs").waitFor();
-    await expect.poll(() => statuses(page)).toEqual(["Succeeded", "Failed", "Succeeded"]);
-    expect(await tops(page)).toEqual(before);
+    test("new jobs are announced without a reload, no row moves, and a changed job is updated in its row", async () => {
+      const { owner, waiting, jobIds } = await busyOwner();
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/jobs`, owner);
+      await page.getByText("Up to date").waitFor();
+      await page.evaluate("globalThis.wasHere = true");
+      const before = await tops(page);
+      await submitAndWait(owner.api, waiting.workflowId);
+      await submitAndWait(owner.api, waiting.workflowId);
+      await owner.api.call("SendJobEvent", { params: { jobId: jobIds[0] ?? "" }, body: { eventId: "approved" } });
+      await page.getByText("2 new jobs").waitFor();
+      await expect.poll(() => statuses(page)).toEqual(["Succeeded", "Failed", "Succeeded"]);
+      expect(await tops(page)).toEqual(before);
 
-    await page.getByRole("button", { name: "Show" }).focus();
-    await page.keyboard.press("Enter");
-    await expect.poll(() => statuses(page)).toEqual(["Waiting", "Waiting", "Succeeded", "Failed", "Succeeded"]);
-    await page.getByText("Up to date").waitFor();
-    expect(await page.evaluate("globalThis.wasHere")).toBe(true);
-  });
-
-  test("the list is unchanged after a visit to a job, and a job's page leads to the next job of the list and can run the job again", async () => {
-    const owner = await newOwner(service);
-    const { workflowId } = await deploy(owner.api, straightDefinition);
-    const submissions = Array.from({ length: 130 }, () =>
-      owner.api.call("SubmitJob", { body: { workflowId, inputJson: {} } }),
-    );
-    await Promise.all(submissions);
-    const { jobId } = await submitAndWait(owner.api, workflowId, { sku: "A-17" });
-    const page = await browser.newPage();
-    await signInAt(page, `${owner.url}/jobs?workflowId=${workflowId}`, owner);
-    const rows = page.getByRole("main").getByRole("row");
-    await rows.nth(1).waitFor();
-    // The place is beyond the first page of the list, which has 100 rows.
-    await expect
-      .poll(async () => {
-        await page.evaluate("scrollTo(0, 105 * 40)");
-        return await page.evaluate("scrollY");
-      })
-      .toBe(4_200);
-    // This row is in the middle of the window. A click on a row at its edge could scroll the list first.
-    await page.locator('[aria-rowindex="112"]').getByRole("link").click();
-    await page.getByRole("link", { name: "Next job" }).waitFor();
-    const address = new URL(page.url()).pathname;
-    await page.getByRole("link", { name: "Next job" }).click();
-    await expect.poll(() => new URL(page.url()).pathname).not.toBe(address);
-    await expect.poll(() => page.title()).toMatch(/^Succeeded · .+ · [0-9a-f]{6} · Stepwell$/);
-    await page.getByRole("link", { name: "Previous job" }).click();
-    await expect.poll(() => new URL(page.url()).pathname).toBe(address);
-    await page.goBack();
-    await page.waitForURL(/\/jobs\?workflowId=/);
-    await expect.poll(() => page.evaluate("scrollY")).toBe(4_200);
-    await page.locator(`a[href="${address}"]`).waitFor();
-
-    await page.evaluate("scrollTo(0, 0)");
-    await page.locator(`a[href$="${jobId}"]`).click();
-    await page.getByRole("button", { name: "Run again" }).click();
-    const input = page.getByRole("dialog").getByLabel("Input as JSON");
-    expect(JSON.parse(await input.inputValue())).toEqual({ sku: "A-17" });
-    await page.getByRole("button", { name: "Submit job" }).click();
-    await expect.poll(() => new URL(page.url()).pathname.endsWith(jobId)).toBe(false);
-    await page.getByRole("region", { name: "Job input" }).getByText('"A-17"').waitFor();
+      await page.getByRole("button", { name: "Show" }).focus();
+      await page.keyboard.press("Enter");
+      await expect.poll(() => statuses(page)).toEqual(["Waiting", "Waiting", "Succeeded", "Failed", "Succeeded"]);
+      await page.getByText("Up to date").waitFor();
+      expect(await page.evaluate("globalThis.wasHere")).toBe(true);
+    });
   });
 
   inWholeMatrix(() => {
+    test("the list is unchanged after a visit to a job, and a job's page leads to the next job of the list and can run the job again", async () => {
+      const owner = await newOwner(service);
+      const { workflowId } = await deploy(owner.api, straightDefinition);
+      const submissions = Array.from({ length: 130 }, () =>
+        owner.api.call("SubmitJob", { body: { workflowId, inputJson: {} } }),
+      );
+      await Promise.all(submissions);
+      const { jobId } = await submitAndWait(owner.api, workflowId, { sku: "A-17" });
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/jobs?workflowId=${workflowId}`, owner);
+      const rows = page.getByRole("main").getByRole("row");
+      await rows.nth(1).waitFor();
+      // The place is beyond the first page of the list, which has 100 rows.
+      await expect
+        .poll(async () => {
+          await page.evaluate("scrollTo(0, 105 * 40)");
+          return await page.evaluate("scrollY");
+        })
+        .toBe(4_200);
+      // This row is in the middle of the window. A click on a row at its edge could scroll the list first.
+      await page.locator('[aria-rowindex="112"]').getByRole("link").click();
+      await page.getByRole("link", { name: "Next job" }).waitFor();
+      const address = new URL(page.url()).pathname;
+      await page.getByRole("link", { name: "Next job" }).click();
+      await expect.poll(() => new URL(page.url()).pathname).not.toBe(address);
+      await expect.poll(() => page.title()).toMatch(/^Succeeded · .+ · [0-9a-f]{6} · Stepwell$/);
+      await page.getByRole("link", { name: "Previous job" }).click();
+      await expect.poll(() => new URL(page.url()).pathname).toBe(address);
+      await page.goBack();
+      await page.waitForURL(/\/jobs\?workflowId=/);
+      await expect.poll(() => page.evaluate("scrollY")).toBe(4_200);
+      await page.locator(`a[href="${address}"]`).waitFor();
+
+      await page.evaluate("scrollTo(0, 0)");
+      await page.locator(`a[href$="${jobId}"]`).click();
+      await page.getByRole("button", { name: "Run again" }).click();
+      const input = page.getByRole("dialog").getByLabel("Input as JSON");
+      expect(JSON.parse(await input.inputValue())).toEqual({ sku: "A-17" });
+      await page.getByRole("button", { name: "Submit job" }).click();
+      await expect.poll(() => new URL(page.url()).pathname.endsWith(jobId)).toBe(false);
+      await page.getByRole("region", { name: "Job input" }).getByText('"A-17"').waitFor();
+    });
+
     test("100,000 jobs can be listed and scrolled without lag, and are counted up to a limit", async () => {
       const owner = await newOwner(service);
       const { workflowId, versionId } = await deploy(owner.api, straightDefinition);

@@ -1,7 +1,9 @@
 import { failingDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { newPerson, rightPassword } from "@stepwell/testing/people.ts";
+import { scope } from "@stepwell/testing/scope.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { postgresHome } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { expectAccessible } from "./support/accessibility.ts";
@@ -9,6 +11,8 @@ import { testBrowser } from "./support/browser.ts";
 import { deploy, newOwner, type Owner, signInAt, submitAndWait } from "./support/people.ts";
 
 const browser = testBrowser();
+/** In `npm test`, the pages are light on a wide screen and dark on a telephone. */
+const schemes: readonly ("light" | "dark")[] = scope === "all" ? ["light", "dark"] : ["light"];
 
 // The look of a page does not depend on the store.
 describe("in their normal appearance", () => {
@@ -24,7 +28,7 @@ describe("in their normal appearance", () => {
     return { owner, waiting, failing };
   }
 
-  test.each(["light", "dark"] as const)("every page follows the accessibility rules in %s", async (colorScheme) => {
+  test.each(schemes)("every page follows the accessibility rules in %s", async (colorScheme) => {
     const { owner, waiting } = await busyOwner();
     const page = await browser.newPage({ colorScheme });
     await signInAt(page, owner.url, owner);
@@ -38,52 +42,54 @@ describe("in their normal appearance", () => {
     await expectAccessible(page, "a menu");
   });
 
-  test("every page for signing in and out follows the accessibility rules, and is no wider than a telephone", async () => {
-    browser.expectFault(/40[14]/);
-    const owner = await newOwner(service);
-    const member = await newPerson(service);
-    await service.addMember(owner.organizationId, member.userId, ["viewer"]);
-    const invitation = await owner.api.call<{ link: string }>("CreateInvitation", { body: { roles: ["viewer"] } });
-    const params = { userId: member.userId };
-    const password = await owner.api.call<{ link: string }>("CreatePasswordLink", { params });
-    const page = await browser.newPage({ width: 360 });
-    const look = async (heading: string) => {
-      await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor();
-      for (const colorScheme of ["light", "dark"] as const) {
-        await page.emulateMedia({ colorScheme });
-        await expectAccessible(page, `${heading} in ${colorScheme}`);
-      }
-      expect(await page.evaluate("document.documentElement.scrollWidth"), heading).toBeLessThanOrEqual(360);
-    };
-    const press = async (button: string) => await page.getByRole("button", { name: button, exact: true }).click();
-    await page.goto(await deviceAddress(service.baseUrl));
-    await look("Authorize device");
-    await press("Continue");
-    await look("Authorize this device?");
-    await press("Authorize device");
-    await page.getByLabel("E-mail").fill(owner.email);
-    await page.getByLabel("Password").fill("not the password");
-    await press("Sign in");
-    await page.getByRole("alert").waitFor();
-    await look("Sign in");
-    await page.getByLabel("Password").fill(rightPassword);
-    await press("Sign in");
-    await look("The device is signed in");
-    await page.goto(`${service.baseUrl}/oidc/session/end`);
-    await look("Sign out?");
-    await press("Sign out");
-    await look("You are signed out");
-    await page.goto(invitation.body.link);
-    await look("Join Acme");
-    await page.goto(password.body.link);
-    await look("Choose a password");
-    await page.goto(`${service.baseUrl}/set-password?link=unknown`);
-    await look("This link does not work");
+  inWholeMatrix(() => {
+    test("every page for signing in and out follows the accessibility rules, and is no wider than a telephone", async () => {
+      browser.expectFault(/40[14]/);
+      const owner = await newOwner(service);
+      const member = await newPerson(service);
+      await service.addMember(owner.organizationId, member.userId, ["viewer"]);
+      const invitation = await owner.api.call<{ link: string }>("CreateInvitation", { body: { roles: ["viewer"] } });
+      const params = { userId: member.userId };
+      const password = await owner.api.call<{ link: string }>("CreatePasswordLink", { params });
+      const page = await browser.newPage({ width: 360 });
+      const look = async (heading: string) => {
+        await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor();
+        for (const colorScheme of ["light", "dark"] as const) {
+          await page.emulateMedia({ colorScheme });
+          await expectAccessible(page, `${heading} in ${colorScheme}`);
+        }
+        expect(await page.evaluate("document.documentElement.scrollWidth"), heading).toBeLessThanOrEqual(360);
+      };
+      const press = async (button: string) => await page.getByRole("button", { name: button, exact: true }).click();
+      await page.goto(await deviceAddress(service.baseUrl));
+      await look("Authorize device");
+      await press("Continue");
+      await look("Authorize this device?");
+      await press("Authorize device");
+      await page.getByLabel("E-mail").fill(owner.email);
+      await page.getByLabel("Password").fill("not the password");
+      await press("Sign in");
+      await page.getByRole("alert").waitFor();
+      await look("Sign in");
+      await page.getByLabel("Password").fill(rightPassword);
+      await press("Sign in");
+      await look("The device is signed in");
+      await page.goto(`${service.baseUrl}/oidc/session/end`);
+      await look("Sign out?");
+      await press("Sign out");
+      await look("You are signed out");
+      await page.goto(invitation.body.link);
+      await look("Join Acme");
+      await page.goto(password.body.link);
+      await look("Choose a password");
+      await page.goto(`${service.baseUrl}/set-password?link=unknown`);
+      await look("This link does not work");
+    });
   });
 
   test("every page is no wider than a telephone, cuts off no name in its tables, and follows the accessibility rules", async () => {
     const { owner, waiting } = await busyOwner();
-    const page = await browser.newPage({ width: 360 });
+    const page = await browser.newPage({ width: 360, colorScheme: "dark" });
     await signInAt(page, owner.url, owner);
     for (const { path, shown } of pagesOf(waiting)) {
       await goTo(page, owner, path);
@@ -95,26 +101,28 @@ describe("in their normal appearance", () => {
   });
 });
 
-describe("a page with little space", () => {
-  const service = useService(postgresHome);
+inWholeMatrix(() => {
+  describe("a page with little space", () => {
+    const service = useService(postgresHome);
 
-  test("a long name takes at most four lines, and the bar on top has two lines and scrolls away on a low screen", async () => {
-    const owner = await newOwner(service, "an-organization-with-a-long-name");
-    const long = "long".repeat(64);
-    const { workflowId } = await deploy(owner.api, waitingDefinition, long);
-    const page = await browser.newPage({ width: 360 });
-    await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
-    const heading = page.getByRole("heading", { name: long });
-    expect((await heading.boundingBox())?.height).toBeLessThan(120);
-    // At 320 pixels, as at a zoom of 400 %, the links need a line more.
-    for (const [width, most] of [[360, 100] as const, [320, 120] as const]) {
-      await page.setViewportSize({ width, height: 800 });
-      expect((await page.locator(".top-bar").boundingBox())?.height, String(width)).toBeLessThan(most);
-      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
-    }
-    await page.setViewportSize({ width: 320, height: 256 });
-    await page.getByRole("heading", { name: "Latest jobs" }).scrollIntoViewIfNeeded();
-    await expect.poll(async () => (await page.locator(".top-bar").boundingBox())?.y).toBeLessThan(-50);
+    test("a long name takes at most four lines, and the bar on top has two lines and scrolls away on a low screen", async () => {
+      const owner = await newOwner(service, "an-organization-with-a-long-name");
+      const long = "long".repeat(64);
+      const { workflowId } = await deploy(owner.api, waitingDefinition, long);
+      const page = await browser.newPage({ width: 360 });
+      await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
+      const heading = page.getByRole("heading", { name: long });
+      expect((await heading.boundingBox())?.height).toBeLessThan(120);
+      // At 320 pixels, as at a zoom of 400 %, the links need a line more.
+      for (const [width, most] of [[360, 100] as const, [320, 120] as const]) {
+        await page.setViewportSize({ width, height: 800 });
+        expect((await page.locator(".top-bar").boundingBox())?.height, String(width)).toBeLessThan(most);
+        expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
+      }
+      await page.setViewportSize({ width: 320, height: 256 });
+      await page.getByRole("heading", { name: "Latest jobs" }).scrollIntoViewIfNeeded();
+      await expect.poll(async () => (await page.locator(".top-bar").boundingBox())?.y).toBeLessThan(-50);
+    });
   });
 });
 

@@ -27,42 +27,44 @@ onOneStore((home) => {
     await expect.poll(() => count.innerText()).toMatch(/Waiting\s+1/);
   });
 
-  test("no token is stored where another script or another user of the browser can find it", async () => {
-    const owner = await newOwner(service);
-    const page = await browser.newPage();
-    await signInAt(page, owner.url, owner);
-    const kept = (await page.evaluate(
-      "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])",
-    )) as string;
-    expect(kept).not.toMatch(/eyJ|refresh|token/i);
-    const cookies = await page.context().cookies();
-    expect(cookies.filter(({ httpOnly }) => !httpOnly)).toEqual([]);
-  });
-
-  test("one click signs a user out, and no requested address ever contained a token", async () => {
-    const owner = await newOwner(service);
-    const page = await browser.newPage();
-    const addresses: string[] = [];
-    const tokens = new Set<string>();
-    page.on("framenavigated", (frame) => addresses.push(frame.url()));
-    page.on("request", (request) => {
-      const { authorization = "", referer = "" } = request.headers();
-      addresses.push(request.url(), referer);
-      if (authorization !== "") tokens.add(authorization.replace("Bearer ", ""));
+  inWholeMatrix(() => {
+    test("no token is stored where another script or another user of the browser can find it", async () => {
+      const owner = await newOwner(service);
+      const page = await browser.newPage();
+      await signInAt(page, owner.url, owner);
+      const kept = (await page.evaluate(
+        "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])",
+      )) as string;
+      expect(kept).not.toMatch(/eyJ|refresh|token/i);
+      const cookies = await page.context().cookies();
+      expect(cookies.filter(({ httpOnly }) => !httpOnly)).toEqual([]);
     });
-    await signInAt(page, owner.url, owner);
-    await page.getByRole("button", { name: /^Account of/ }).click();
-    await page.getByRole("menuitem", { name: "Sign out" }).click();
-    await page.getByLabel("Password").waitFor();
-    expect((await owner.client.call<{ sessions: unknown[] }>("ListSessions")).body.sessions).toEqual([]);
-    expect(tokens.size).toBeGreaterThan(0);
-    for (const token of tokens) expect(addresses.filter((address) => address.includes(token))).toEqual([]);
-    expect(addresses.filter((address) => /eyJ|id_token/.test(address))).toEqual([]);
-    const { body } = await owner.client.call<{ activities: { action: string }[] }>("ListAccountActivity");
-    expect(body.activities[0]).toMatchObject({ action: "signed-out" });
   });
 
   inWholeMatrix(() => {
+    test("one click signs a user out, and no requested address ever contained a token", async () => {
+      const owner = await newOwner(service);
+      const page = await browser.newPage();
+      const addresses: string[] = [];
+      const tokens = new Set<string>();
+      page.on("framenavigated", (frame) => addresses.push(frame.url()));
+      page.on("request", (request) => {
+        const { authorization = "", referer = "" } = request.headers();
+        addresses.push(request.url(), referer);
+        if (authorization !== "") tokens.add(authorization.replace("Bearer ", ""));
+      });
+      await signInAt(page, owner.url, owner);
+      await page.getByRole("button", { name: /^Account of/ }).click();
+      await page.getByRole("menuitem", { name: "Sign out" }).click();
+      await page.getByLabel("Password").waitFor();
+      expect((await owner.client.call<{ sessions: unknown[] }>("ListSessions")).body.sessions).toEqual([]);
+      expect(tokens.size).toBeGreaterThan(0);
+      for (const token of tokens) expect(addresses.filter((address) => address.includes(token))).toEqual([]);
+      expect(addresses.filter((address) => /eyJ|id_token/.test(address))).toEqual([]);
+      const { body } = await owner.client.call<{ activities: { action: string }[] }>("ListAccountActivity");
+      expect(body.activities[0]).toMatchObject({ action: "signed-out" });
+    });
+
     test("a deep link reaches its page after the sign-in, and a reload asks for no password", async () => {
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, failingDefinition);

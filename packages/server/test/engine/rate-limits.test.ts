@@ -2,6 +2,7 @@ import { straightDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy } from "@stepwell/testing/flow.ts";
 import type { TestOrganization } from "@stepwell/testing/service.ts";
 import { inOneMinute } from "@stepwell/testing/time/minute.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { setOrganizationLimits } from "../../src/store/access/organization-limits.ts";
 import { readUsage } from "../../src/store/access/rate-usage.ts";
@@ -142,50 +143,52 @@ describe("three nodes", () => {
   });
 });
 
-describe("when nodes stop", () => {
-  const cluster = useCluster(2, {
-    STEPWELL_ORGANIZATION_REQUESTS_PER_MINUTE: String(limit),
-    STEPWELL_TOKEN_REQUESTS_PER_MINUTE: "0",
-    STEPWELL_HEARTBEAT_MS: "100",
-  });
-
-  /** Lets a node take a share of the load and then leave. The other nodes go on until they reject requests. */
-  async function admittedAround(
-    leaving: { readonly baseUrl: string },
-    organization: TestOrganization,
-    go: () => Promise<unknown>,
-  ): Promise<number> {
-    const staying = [0, 1].map((index) => cluster.node(index));
-    for (const node of staying) await vi.waitUntil(() => node.running.engine.nodeCount() >= 3, { timeout: 10_000 });
-    const before = await Promise.all(
-      [leaving, ...staying].map((node, index) =>
-        load(reading(node.baseUrl, organization), 4, ({ admitted }) => admitted >= ([200, 100, 50][index] ?? 0)),
-      ),
-    );
-    await go();
-    const after = await Promise.all(
-      staying.map((node) => load(reading(node.baseUrl, organization), 8, ({ refused }) => refused >= 20)),
-    );
-    return admittedBy([...before, ...after]);
-  }
-
-  test("the limit holds after one node stops", { timeout: 60_000 }, async () => {
-    await inOneMinute(cluster.node(0), async () => {
-      const organization = await cluster.node(0).newOrganization();
-      const third = await cluster.addNode();
-      const admitted = await admittedAround(third, organization, () => cluster.stopNode(third));
-      expect(admitted).toBeGreaterThanOrEqual(least(limit));
-      expect(admitted).toBeLessThanOrEqual(most(limit));
+inWholeMatrix(() => {
+  describe("when nodes stop", () => {
+    const cluster = useCluster(2, {
+      STEPWELL_ORGANIZATION_REQUESTS_PER_MINUTE: String(limit),
+      STEPWELL_TOKEN_REQUESTS_PER_MINUTE: "0",
+      STEPWELL_HEARTBEAT_MS: "100",
     });
-  });
 
-  test("the limit holds after one node is killed", { timeout: 60_000 }, async () => {
-    await inOneMinute(cluster.node(0), async () => {
-      const organization = await cluster.node(0).newOrganization();
-      const third = await cluster.addProcess();
-      const admitted = await admittedAround(third.ready, organization, () => third.kill());
-      expect(admitted).toBeGreaterThanOrEqual(least(limit));
-      expect(admitted).toBeLessThanOrEqual(most(limit));
+    /** Lets a node take a share of the load and then leave. The other nodes go on until they reject requests. */
+    async function admittedAround(
+      leaving: { readonly baseUrl: string },
+      organization: TestOrganization,
+      go: () => Promise<unknown>,
+    ): Promise<number> {
+      const staying = [0, 1].map((index) => cluster.node(index));
+      for (const node of staying) await vi.waitUntil(() => node.running.engine.nodeCount() >= 3, { timeout: 10_000 });
+      const before = await Promise.all(
+        [leaving, ...staying].map((node, index) =>
+          load(reading(node.baseUrl, organization), 4, ({ admitted }) => admitted >= ([200, 100, 50][index] ?? 0)),
+        ),
+      );
+      await go();
+      const after = await Promise.all(
+        staying.map((node) => load(reading(node.baseUrl, organization), 8, ({ refused }) => refused >= 20)),
+      );
+      return admittedBy([...before, ...after]);
+    }
+
+    test("the limit holds after one node stops", { timeout: 60_000 }, async () => {
+      await inOneMinute(cluster.node(0), async () => {
+        const organization = await cluster.node(0).newOrganization();
+        const third = await cluster.addNode();
+        const admitted = await admittedAround(third, organization, () => cluster.stopNode(third));
+        expect(admitted).toBeGreaterThanOrEqual(least(limit));
+        expect(admitted).toBeLessThanOrEqual(most(limit));
+      });
+    });
+
+    test("the limit holds after one node is killed", { timeout: 60_000 }, async () => {
+      await inOneMinute(cluster.node(0), async () => {
+        const organization = await cluster.node(0).newOrganization();
+        const third = await cluster.addProcess();
+        const admitted = await admittedAround(third.ready, organization, () => third.kill());
+        expect(admitted).toBeGreaterThanOrEqual(least(limit));
+        expect(admitted).toBeLessThanOrEqual(most(limit));
+      });
     });
   });
 });

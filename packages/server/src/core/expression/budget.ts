@@ -6,7 +6,7 @@ import { fail } from "./failure.ts";
 
 /**
  * Bounds the cost of one template, or of one `choose`. It counts work and never time, so that the same values give the same outcome on every machine.
- * A unit of work takes at most about 40 ns, whatever the work is (`test/core/expression/costs.test.ts` tries the most expensive cases).
+ * A unit of work takes at most about 40 ns, whatever the work is (`test/core/expression/costs.matrix.test.ts` tries the most expensive cases).
  */
 export class Budget {
   readonly #limits: BudgetLimits;

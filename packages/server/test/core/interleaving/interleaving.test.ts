@@ -61,8 +61,11 @@ test("any job with a parent and children abandons the children that it must aban
   for (const what of usualOfChildren) expect(counts.get(what), what).toBeGreaterThan(3);
 }, 300_000);
 
+/** Each fault has a seed close to its find; a fault without one takes hundreds of jobs, and is planted only in the whole matrix. */
+type Plant = [name: string, plant: Machine, seed?: number];
+
 describe("the property finds, within a minute, a state machine that", () => {
-  test.each<[name: string, plant: Machine, seed?: number]>([
+  const plants: Plant[] = [
     [
       "loses the outcome of a call that was tried before",
       planted((change, before, fact) => {
@@ -116,7 +119,9 @@ describe("the property finds, within a minute, a state machine that", () => {
       ),
       118,
     ],
-  ])(
+  ];
+
+  test.each(scope === "all" ? plants : plants.filter(([, , seed]) => seed !== undefined))(
     "%s, and its seed reproduces it",
     (_name, plant, near = 3) => {
       const property = fc.property(seeds, (seed) => endsAsUninterrupted(seed, plant));

@@ -2,12 +2,12 @@ import type { Client } from "@stepwell/testing/client.ts";
 import { definitionOf, delayStep, noopStep, waitStep } from "@stepwell/testing/definitions.ts";
 import { deploy, type JobBody } from "@stepwell/testing/flow.ts";
 import { TestService, testSecretKey } from "@stepwell/testing/service.ts";
-import { onEveryStore, type PreparedStore } from "@stepwell/testing/stores.ts";
+import { onOneStore, type PreparedStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { firstOrganization, startNodeProcess } from "../node/child-node.ts";
 import { byWayOf } from "../node/cluster.ts";
 
-onEveryStore((home) => {
+onOneStore((home) => {
   test("a delay, timeout or wait that ends while the job's node is dead takes effect on another node", async () => {
     const store: PreparedStore = await home.prepare();
     const dying = await startNodeProcess({ ...store.environment, STEPWELL_SECRET_KEY: testSecretKey });

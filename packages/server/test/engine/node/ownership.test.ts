@@ -6,6 +6,7 @@ import { callingDefinition, FunctionServer, functionStep } from "@stepwell/testi
 import { onServer } from "@stepwell/testing/postgres/postgres-server.ts";
 import type { TestService } from "@stepwell/testing/service.ts";
 import { timeLimit } from "@stepwell/testing/time-limit.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import { firstOrganization } from "./child-node.ts";
 import { byWayOf, Cluster, useCluster } from "./cluster.ts";
@@ -112,26 +113,28 @@ test("a node that was stopped for longer than its lease begins none of its queue
   await stopped.kill();
 });
 
-test("a node that was stopped for longer than its lease continues its jobs if no other node took them", async () => {
-  const lonely = new Cluster(settings);
-  await lonely.start(0);
-  onTestFinished(() => lonely.stop());
-  const stopped = await lonely.addProcess({ STEPWELL_MAX_CALLS: "1" });
-  const api = byWayOf(stopped, firstOrganization(stopped));
-  const { workflowId } = await deploy(api, callingDefinition("held"));
-  const underWay = await submit(api, workflowId);
-  const queued = await submit(api, workflowId);
-  const call = await functions.nextCall(underWay);
+inWholeMatrix(() => {
+  test("a node that was stopped for longer than its lease continues its jobs if no other node took them", async () => {
+    const lonely = new Cluster(settings);
+    await lonely.start(0);
+    onTestFinished(() => lonely.stop());
+    const stopped = await lonely.addProcess({ STEPWELL_MAX_CALLS: "1" });
+    const api = byWayOf(stopped, firstOrganization(stopped));
+    const { workflowId } = await deploy(api, callingDefinition("held"));
+    const underWay = await submit(api, workflowId);
+    const queued = await submit(api, workflowId);
+    const call = await functions.nextCall(underWay);
 
-  stopped.pause();
-  await vi.waitFor(() => expectNoHeartbeat(lonely.databaseUrl), { timeout: 10_000, interval: 50 });
-  stopped.goOn();
-  call.succeed();
+    stopped.pause();
+    await vi.waitFor(() => expectNoHeartbeat(lonely.databaseUrl), { timeout: 10_000, interval: 50 });
+    stopped.goOn();
+    call.succeed();
 
-  const next = await functions.nextCall(queued);
-  expect(next).toMatchObject({ attempt: 1 });
-  next.succeed();
-  for (const jobId of [underWay, queued]) expect(await finished(api, jobId)).toMatchObject({ status: "SUCCEEDED" });
+    const next = await functions.nextCall(queued);
+    expect(next).toMatchObject({ attempt: 1 });
+    next.succeed();
+    for (const jobId of [underWay, queued]) expect(await finished(api, jobId)).toMatchObject({ status: "SUCCEEDED" });
+  });
 });
 
 async function expectNoHeartbeat(databaseUrl: string): Promise<void> {
@@ -219,20 +222,22 @@ test("a node that stops hands back unfinished calls and calls that have not begu
   }
 });
 
-test("a node that stops waits for its calls until its grace period ends", async () => {
-  const organization = await cluster.node(0).newOrganization();
-  const { api } = organization;
-  const { workflowId } = await deploy(api, callingDefinition("held"));
-  const leaving = await cluster.addNode({ STEPWELL_DRAIN_SECONDS: "20" });
-  const jobId = await submit(byWayOf(leaving, organization), workflowId);
-  const call = await functions.nextCall(jobId);
+inWholeMatrix(() => {
+  test("a node that stops waits for its calls until its grace period ends", async () => {
+    const organization = await cluster.node(0).newOrganization();
+    const { api } = organization;
+    const { workflowId } = await deploy(api, callingDefinition("held"));
+    const leaving = await cluster.addNode({ STEPWELL_DRAIN_SECONDS: "20" });
+    const jobId = await submit(byWayOf(leaving, organization), workflowId);
+    const call = await functions.nextCall(jobId);
 
-  const left = cluster.stopNode(leaving);
-  call.succeed({ by: "the leaving node" });
-  await left;
+    const left = cluster.stopNode(leaving);
+    call.succeed({ by: "the leaving node" });
+    await left;
 
-  expect(await finished(api, jobId)).toMatchObject({ status: "SUCCEEDED", output: { by: "the leaving node" } });
-  expect(functions.callsOf(jobId)).toHaveLength(1);
+    expect(await finished(api, jobId)).toMatchObject({ status: "SUCCEEDED", output: { by: "the leaving node" } });
+    expect(functions.callsOf(jobId)).toHaveLength(1);
+  });
 });
 
 test("a node that stops hands over the call that follows a finished one", async () => {

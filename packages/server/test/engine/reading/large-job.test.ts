@@ -1,11 +1,11 @@
 import { definitionOf, waitStep } from "@stepwell/testing/definitions.ts";
 import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test, vi } from "vitest";
 import type { Database, Queryable } from "../../../src/store/home/database.ts";
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   /** From now on, records the names of the statements that run outside of transactions. */

@@ -4,7 +4,7 @@ import type { JobKey } from "../../../src/store/jobs/jobs.ts";
 import { childJob, noop } from "../../core/job/jobs.ts";
 import { chanceOf, Family, familyStore, ways } from "../interleaving/family.ts";
 import { expectLawful } from "../interleaving/family-laws.ts";
-import { waysOn } from "../interleaving/ways.ts";
+import { waysOf } from "../interleaving/ways.ts";
 import { type FamilyAct, familyScenarios } from "./scenarios-children.ts";
 
 onEveryStore((home) => {
@@ -17,7 +17,7 @@ onEveryStore((home) => {
   describe.each(Object.entries(familyScenarios))(
     "%s",
     (_name, { workflows, input = {}, answers = {}, acts = [], fullMinutes, jobs }) => {
-      test.each(waysOn(home, ways))("%s", async (way) => {
+      test.each(waysOf(ways))("%s", async (way) => {
         const family = await Family.found(store.database, chanceOf(way), workflows, answers, fullMinutes);
         const root = await family.submit(Object.keys(workflows)[0] ?? "", input);
         await family.settle();
@@ -34,24 +34,21 @@ onEveryStore((home) => {
     },
   );
 
-  test.each(waysOn(home, ways))(
-    "a job that is submitted again under its key starts no further children, %s",
-    async (way) => {
-      const workflows = { root: [childJob("begin", "leaf", null)], leaf: [noop("only", null)] };
-      const family = await Family.found(store.database, chanceOf(way), workflows, {});
-      const first = await family.submit("root", { n: 1 });
-      const keys = await Promise.all([family.submit("root", { n: 1 }), family.submit("root", { n: 1 })]);
-      await family.settle();
-      keys.push(await family.submit("root", { n: 1 }));
-      await family.settle();
+  test.each(waysOf(ways))("a job that is submitted again under its key starts no further children, %s", async (way) => {
+    const workflows = { root: [childJob("begin", "leaf", null)], leaf: [noop("only", null)] };
+    const family = await Family.found(store.database, chanceOf(way), workflows, {});
+    const first = await family.submit("root", { n: 1 });
+    const keys = await Promise.all([family.submit("root", { n: 1 }), family.submit("root", { n: 1 })]);
+    await family.settle();
+    keys.push(await family.submit("root", { n: 1 }));
+    await family.settle();
 
-      expect(keys).toEqual([first, first, first]);
-      expect(await family.jobs()).toEqual([
-        ["root", "SUCCEEDED", { n: 1 }],
-        ["leaf", "SUCCEEDED", { n: 1 }],
-      ]);
-    },
-  );
+    expect(keys).toEqual([first, first, first]);
+    expect(await family.jobs()).toEqual([
+      ["root", "SUCCEEDED", { n: 1 }],
+      ["leaf", "SUCCEEDED", { n: 1 }],
+    ]);
+  });
 });
 
 async function play(family: Family, root: JobKey, act: FamilyAct): Promise<void> {

@@ -5,7 +5,7 @@ import { type PlainEntry, StepFolder } from "../../../src/core/job/history.ts";
 import type { ShownValue } from "../../../src/core/json/json-text.ts";
 import { FaultyRun, soundMachine } from "../../core/interleaving/runs.ts";
 import { planOf, textOf } from "../../core/job/jobs.ts";
-import { waysOn } from "../interleaving/ways.ts";
+import { waysOf } from "../interleaving/ways.ts";
 import { MortalNodes } from "../node/mortal-nodes.ts";
 import { type Scenario, scenarioSchemas, scenarios } from "./scenarios.ts";
 
@@ -44,7 +44,7 @@ onEveryStore((home) => {
   }
 
   describe.each(Object.entries(scenarios))("%s", (_name, scenario) => {
-    test.each(waysOn(home, ways))("%s", async (way) => {
+    test.each(waysOf(ways))("%s", async (way) => {
       const { row, entries, calls, refused } = await play(scenario, way);
       // Large values are compared as their text.
       expect(JSON.parse(JSON.stringify(runsOf(entries)))).toEqual(scenario.runs);

@@ -1,4 +1,4 @@
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { RecentJobs } from "../../../src/engine/reading/recent-jobs.ts";
 import { WaitingPlaces } from "../../../src/engine/reading/waiting-places.ts";
@@ -7,7 +7,7 @@ import type { Database } from "../../../src/store/home/database.ts";
 import { task, textOf } from "../../core/job/jobs.ts";
 import { MortalNodes } from "../node/mortal-nodes.ts";
 
-onEveryStore((home) => {
+onOneStore((home) => {
   let nodes: MortalNodes;
   beforeAll(async () => {
     nodes = await MortalNodes.over(home);

@@ -1,5 +1,6 @@
 import { GeneratedClient } from "@stepwell/testing/api/generated-client.ts";
 import { HttpProxy, type Way } from "@stepwell/testing/proxies/http-proxy.ts";
+import { scope } from "@stepwell/testing/scope.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -12,6 +13,8 @@ const badNetworks: readonly (readonly Way[])[] = [
   ["refused", "answer-lost"],
   ["lost", "refused"],
 ];
+/** `npm test` tries the first network, in which the service has seen the call before, and its first answer was lost. */
+const triedNetworks = scope === "all" ? badNetworks : badNetworks.slice(0, 1);
 
 /** Clients that are generated from a REST-JSON model repeat a call under the same id after a broken connection or a 503. */
 onOneStore((home) => {
@@ -35,7 +38,7 @@ onOneStore((home) => {
     expect(Object.keys(repetitionRows).sort()).toEqual(posts.sort());
   });
 
-  describe.each(badNetworks.map((ways) => [ways.join(", then "), ways] as const))("over a network: %s", (_, ways) => {
+  describe.each(triedNetworks.map((ways) => [ways.join(", then "), ways] as const))("over a network: %s", (_, ways) => {
     test.each(Object.entries(repetitionRows))("%s has one effect", async (operationId, row) => {
       const { token, input, count, works } = await row.prepare(world, service);
       const client = await clientOf({ token });

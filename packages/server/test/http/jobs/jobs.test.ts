@@ -10,6 +10,7 @@ import {
 import { deploy, type JobBody, registerVersion, submitAndWait } from "@stepwell/testing/flow.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onEveryStore, onOneStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import { expect, test } from "vitest";
 
 const unknownId = "00000000-0000-7000-8000-000000000000";
@@ -467,35 +468,39 @@ onOneStore((home) => {
     expect(ways).toEqual(["b", null]);
   });
 
-  test("a job with many large values is shown with the latest of them, and its history and its events take more pages", async () => {
-    const { api } = await service.newOrganization();
-    const chain = Array.from({ length: 12 }, (_, index) => noopStep(`s${index}`, index === 11 ? "w" : `s${index + 1}`));
-    const { workflowId } = await deploy(api, definitionOf(...chain, waitStep("w", ["x"], null)));
-    const input = { text: "x".repeat(1_000_000) };
-    const { jobId } = await submitAndWait(api, workflowId, input);
-    const params = { jobId };
+  inWholeMatrix(() => {
+    test("a job with many large values is shown with the latest of them, and its history and its events take more pages", async () => {
+      const { api } = await service.newOrganization();
+      const chain = Array.from({ length: 12 }, (_, index) =>
+        noopStep(`s${index}`, index === 11 ? "w" : `s${index + 1}`),
+      );
+      const { workflowId } = await deploy(api, definitionOf(...chain, waitStep("w", ["x"], null)));
+      const input = { text: "x".repeat(1_000_000) };
+      const { jobId } = await submitAndWait(api, workflowId, input);
+      const params = { jobId };
 
-    const { body: job } = await api.call<LargeJob>("GetJob", { params });
-    expect(job.steps).toHaveLength(13);
-    expect(job.steps.at(-1)).toMatchObject({ name: "w", input });
-    expect(job.steps.at(-1)).not.toHaveProperty("valuesLeftOut");
-    expect(job.steps.at(0)).toMatchObject({ name: "s0", status: "success", input: null, valuesLeftOut: true });
-    expect(job.steps.at(0)).not.toHaveProperty("output");
+      const { body: job } = await api.call<LargeJob>("GetJob", { params });
+      expect(job.steps).toHaveLength(13);
+      expect(job.steps.at(-1)).toMatchObject({ name: "w", input });
+      expect(job.steps.at(-1)).not.toHaveProperty("valuesLeftOut");
+      expect(job.steps.at(0)).toMatchObject({ name: "s0", status: "success", input: null, valuesLeftOut: true });
+      expect(job.steps.at(0)).not.toHaveProperty("output");
 
-    const entries = await api.call<Page>("GetJobHistory", { params, query: { pageSize: 200 } });
-    expect(entries.body.entries?.length).toBeGreaterThan(10);
-    expect(entries.body.entries?.length).toBeLessThan(20);
-    const pageToken = entries.body.nextPageToken ?? "";
-    const more = await api.call<Page>("GetJobHistory", { params, query: { pageSize: 200, pageToken } });
-    expect(more.body.entries?.[0]?.sequence).toBe((entries.body.entries?.length ?? 0) + 1);
+      const entries = await api.call<Page>("GetJobHistory", { params, query: { pageSize: 200 } });
+      expect(entries.body.entries?.length).toBeGreaterThan(10);
+      expect(entries.body.entries?.length).toBeLessThan(20);
+      const pageToken = entries.body.nextPageToken ?? "";
+      const more = await api.call<Page>("GetJobHistory", { params, query: { pageSize: 200, pageToken } });
+      expect(more.body.entries?.[0]?.sequence).toBe((entries.body.entries?.length ?? 0) + 1);
 
-    for (let number = 1; number <= 18; number += 1) {
-      await api.call("SendJobEvent", { params, body: { eventId: `e${number}`, payload: input.text } });
-    }
-    const events = await api.call<Page>("ListJobEvents", { params, query: { pageSize: 200 } });
-    // Sixteen of these payloads, with their quotation marks, are larger than an answer may be.
-    expect(events.body.events).toHaveLength(15);
-    expect(events.body.nextPageToken).toBeDefined();
+      for (let number = 1; number <= 18; number += 1) {
+        await api.call("SendJobEvent", { params, body: { eventId: `e${number}`, payload: input.text } });
+      }
+      const events = await api.call<Page>("ListJobEvents", { params, query: { pageSize: 200 } });
+      // Sixteen of these payloads, with their quotation marks, are larger than an answer may be.
+      expect(events.body.events).toHaveLength(15);
+      expect(events.body.nextPageToken).toBeDefined();
+    });
   });
 });
 

@@ -6,6 +6,7 @@ import { said } from "@stepwell/testing/notes.ts";
 import { startPostgresServer } from "@stepwell/testing/processes/postgres-process.ts";
 import { type TestOrganization, useService } from "@stepwell/testing/service.ts";
 import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import { describe, expect, test } from "vitest";
 
 interface Entry {
@@ -259,39 +260,41 @@ onEveryStore((home) => {
   }
 });
 
-describe("on a server of its own, whose log contains only the service's writes", () => {
-  const service = useService({
-    name: "postgres",
-    prepare: async () => {
-      // After a checkpoint, PostgreSQL logs the whole page when a page is first changed, which would hide the bytes of the event itself.
-      const server = await startPostgresServer(["full_page_writes=off", "autovacuum=off", "fsync=off"]);
-      return { environment: { DATABASE_URL: await server.createDatabase("stepwell") }, remove: () => server.stop() };
-    },
-  });
+inWholeMatrix(() => {
+  describe("on a server of its own, whose log contains only the service's writes", () => {
+    const service = useService({
+      name: "postgres",
+      prepare: async () => {
+        // After a checkpoint, PostgreSQL logs the whole page when a page is first changed, which would hide the bytes of the event itself.
+        const server = await startPostgresServer(["full_page_writes=off", "autovacuum=off", "fsync=off"]);
+        return { environment: { DATABASE_URL: await server.createDatabase("stepwell") }, remove: () => server.stop() };
+      },
+    });
 
-  const logPosition = async () => {
-    const [row] = await service.running.database.query(
-      said<{ position: number }>("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS position"),
-      [],
-    );
-    return row?.position ?? Number.NaN;
-  };
-
-  test("an event causes few writes, however large the job's input is, even if the event ends a wait that outputs this input", async () => {
-    const { api } = await service.newOrganization();
-    const { workflowId } = await deploy(api, definitionOf(waitStep("w", ["x"], "v"), waitStep("v", ["y"], null)));
-    const input = {
-      text: Buffer.from(crypto.getRandomValues(new Uint8Array(50_000)))
-        .toString("base64")
-        .repeat(13),
+    const logPosition = async () => {
+      const [row] = await service.running.database.query(
+        said<{ position: number }>("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS position"),
+        [],
+      );
+      return row?.position ?? Number.NaN;
     };
-    const jobIds: string[] = [];
-    for (let count = 0; count < 9; count += 1) jobIds.push((await submitAndWait(api, workflowId, input)).jobId);
-    for (const eventId of ["other", "x", "y"]) {
-      const before = await logPosition();
-      for (const jobId of jobIds) await send(api, jobId, eventId);
-      // The test takes the mean, since a heartbeat or a rollup of metrics may happen between two measurements.
-      expect(((await logPosition()) - before) / jobIds.length).toBeLessThan(10_000);
-    }
+
+    test("an event causes few writes, however large the job's input is, even if the event ends a wait that outputs this input", async () => {
+      const { api } = await service.newOrganization();
+      const { workflowId } = await deploy(api, definitionOf(waitStep("w", ["x"], "v"), waitStep("v", ["y"], null)));
+      const input = {
+        text: Buffer.from(crypto.getRandomValues(new Uint8Array(50_000)))
+          .toString("base64")
+          .repeat(13),
+      };
+      const jobIds: string[] = [];
+      for (let count = 0; count < 9; count += 1) jobIds.push((await submitAndWait(api, workflowId, input)).jobId);
+      for (const eventId of ["other", "x", "y"]) {
+        const before = await logPosition();
+        for (const jobId of jobIds) await send(api, jobId, eventId);
+        // The test takes the mean, since a heartbeat or a rollup of metrics may happen between two measurements.
+        expect(((await logPosition()) - before) / jobIds.length).toBeLessThan(10_000);
+      }
+    });
   });
 });

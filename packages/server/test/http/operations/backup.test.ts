@@ -9,6 +9,7 @@ import { PostgresCluster } from "@stepwell/testing/postgres/postgres-cluster.ts"
 import { onServer } from "@stepwell/testing/postgres/postgres-server.ts";
 import { TestService } from "@stepwell/testing/service.ts";
 import { layEmbeddedStore, type PreparedStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import { expect, inject, onTestFinished, test } from "vitest";
 import { childJob, delay, forEach, httpCall, type StepSketch, task, textOf, wait } from "../../core/job/jobs.ts";
 import { PlainWorker, type PolledTask } from "../tasks/tasks.ts";
@@ -154,40 +155,42 @@ async function silentServer() {
   });
 }
 
-test("a base backup of a PostgreSQL server in use can be restored: all running jobs end, and nothing exists or happens twice", async () => {
-  await using server = await silentServer();
-  const password = randomBytes(16).toString("hex");
-  const urlAt = (port: number, database: string) => `postgres://postgres:${password}@127.0.0.1:${port}/${database}`;
-  const [port, otherPort] = [await findFreePort(), await findFreePort()];
-  const original = await PostgresCluster.create({ port, password, settings: ["fsync=off"] });
-  onTestFinished(() => original.remove());
-  await original.start();
-  await onServer(urlAt(port, "postgres"), (client) => client.query("CREATE DATABASE stepwell"));
-  const before = await serviceOn({ environment: { DATABASE_URL: urlAt(port, "stepwell") }, remove: async () => {} });
-  const jobs = await JobsUnderWay.begin(before, server);
+inWholeMatrix(() => {
+  test("a base backup of a PostgreSQL server in use can be restored: all running jobs end, and nothing exists or happens twice", async () => {
+    await using server = await silentServer();
+    const password = randomBytes(16).toString("hex");
+    const urlAt = (port: number, database: string) => `postgres://postgres:${password}@127.0.0.1:${port}/${database}`;
+    const [port, otherPort] = [await findFreePort(), await findFreePort()];
+    const original = await PostgresCluster.create({ port, password, settings: ["fsync=off"] });
+    onTestFinished(() => original.remove());
+    await original.start();
+    await onServer(urlAt(port, "postgres"), (client) => client.query("CREATE DATABASE stepwell"));
+    const before = await serviceOn({ environment: { DATABASE_URL: urlAt(port, "stepwell") }, remove: async () => {} });
+    const jobs = await JobsUnderWay.begin(before, server);
 
-  const restored = await original.backUp(otherPort);
-  onTestFinished(() => restored.remove());
-  // The server and everything since the backup are lost, and so is the node.
-  const lost = before.client(jobs.token, { organizationId: jobs.organizationId });
-  for (const jobId of jobs.idsOf("waits").slice(0, 1)) {
-    await lost.call("SendJobEvent", { params: { jobId }, body: { eventId: "approved" } });
-    await expect.poll(async () => (await lost.call("GetJob", { params: { jobId } })).body.status).toBe("SUCCEEDED");
-  }
-  await before.stop();
+    const restored = await original.backUp(otherPort);
+    onTestFinished(() => restored.remove());
+    // The server and everything since the backup are lost, and so is the node.
+    const lost = before.client(jobs.token, { organizationId: jobs.organizationId });
+    for (const jobId of jobs.idsOf("waits").slice(0, 1)) {
+      await lost.call("SendJobEvent", { params: { jobId }, body: { eventId: "approved" } });
+      await expect.poll(async () => (await lost.call("GetJob", { params: { jobId } })).body.status).toBe("SUCCEEDED");
+    }
+    await before.stop();
 
-  server.answerFromNowOn();
-  await restored.start();
-  const after = await serviceOn({
-    environment: { DATABASE_URL: urlAt(otherPort, "stepwell") },
-    remove: async () => {},
-  });
-  const api = after.client(jobs.token, { organizationId: jobs.organizationId });
-  await jobs.submitAll(api);
-  await jobs.goOn(api);
-  await jobs.expectAllEnded(api);
-  await after.stop();
-}, 60_000);
+    server.answerFromNowOn();
+    await restored.start();
+    const after = await serviceOn({
+      environment: { DATABASE_URL: urlAt(otherPort, "stepwell") },
+      remove: async () => {},
+    });
+    const api = after.client(jobs.token, { organizationId: jobs.organizationId });
+    await jobs.submitAll(api);
+    await jobs.goOn(api);
+    await jobs.expectAllEnded(api);
+    await after.stop();
+  }, 60_000);
+});
 
 test("a copy of the embedded store's directory, made while it is stopped, can be restored: all running jobs end, and nothing exists or happens twice", async () => {
   await using server = await silentServer();

@@ -3,6 +3,7 @@ import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
 import { said } from "@stepwell/testing/notes.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import { expect, test } from "vitest";
 
 interface LimitsBody {
@@ -69,28 +70,32 @@ onOneStore((home) => {
     await stream.body?.cancel();
   });
 
-  test("an organization at its storage maximum starts nothing new, its jobs continue, and a raised maximum admits new ones", async () => {
-    const [{ api, organizationId }, other] = [await service.newOrganization(), await service.newOrganization()];
-    const { workflowId } = await deploy(api, definitionOf(waitStep("w", ["x"], null)));
-    const { jobId } = await submitAndWait(api, workflowId);
-    const large = { body: { workflowId, inputJson: { text: "x".repeat(400_000) } } };
-    for (let count = 0; count < 3; count += 1) await api.call("SubmitJob", large);
+  inWholeMatrix(() => {
+    test("an organization at its storage maximum starts nothing new, its jobs continue, and a raised maximum admits new ones", async () => {
+      const [{ api, organizationId }, other] = [await service.newOrganization(), await service.newOrganization()];
+      const { workflowId } = await deploy(api, definitionOf(waitStep("w", ["x"], null)));
+      const { jobId } = await submitAndWait(api, workflowId);
+      const large = { body: { workflowId, inputJson: { text: "x".repeat(400_000) } } };
+      for (let count = 0; count < 3; count += 1) await api.call("SubmitJob", large);
 
-    const submit = () => api.callAny<{ detail: string }>("SubmitJob", { body: { workflowId } });
-    await expect.poll(async () => (await submit()).status, polling).toBe(409);
-    expect((await submit()).body.detail).toMatch(/stores 1 MB or more.*--max storedMb=NUMBER.*STEPWELL_MAX_STORED_MB/);
-    const version = { params: { workflowId }, body: { definition: straightDefinition } };
-    const refused = await api.refused("RegisterWorkflowVersion", "ConflictError", version);
-    expect(refused.body.detail).toContain("STEPWELL_MAX_STORED_MB");
-    await api.call("SendJobEvent", { params: { jobId }, body: { eventId: "x" } });
-    const { body } = await api.call<{ status: string }>("GetJob", { params: { jobId }, query: { waitSeconds: 20 } });
-    expect(body.status).toBe("SUCCEEDED");
-    const { workflowId: theirs } = await deploy(other.api, straightDefinition);
-    await other.api.call("SubmitJob", { body: { workflowId: theirs } });
+      const submit = () => api.callAny<{ detail: string }>("SubmitJob", { body: { workflowId } });
+      await expect.poll(async () => (await submit()).status, polling).toBe(409);
+      expect((await submit()).body.detail).toMatch(
+        /stores 1 MB or more.*--max storedMb=NUMBER.*STEPWELL_MAX_STORED_MB/,
+      );
+      const version = { params: { workflowId }, body: { definition: straightDefinition } };
+      const refused = await api.refused("RegisterWorkflowVersion", "ConflictError", version);
+      expect(refused.body.detail).toContain("STEPWELL_MAX_STORED_MB");
+      await api.call("SendJobEvent", { params: { jobId }, body: { eventId: "x" } });
+      const { body } = await api.call<{ status: string }>("GetJob", { params: { jobId }, query: { waitSeconds: 20 } });
+      expect(body.status).toBe("SUCCEEDED");
+      const { workflowId: theirs } = await deploy(other.api, straightDefinition);
+      await other.api.call("SubmitJob", { body: { workflowId: theirs } });
 
-    await service.setMaximums(organizationId, { storedMb: 5 });
-    await api.call("RegisterWorkflowVersion", version);
-    await expect.poll(async () => (await submit()).status, polling).toBe(201);
+      await service.setMaximums(organizationId, { storedMb: 5 });
+      await api.call("RegisterWorkflowVersion", version);
+      await expect.poll(async () => (await submit()).status, polling).toBe(201);
+    });
   });
 
   test("the reported stored bytes of an organization are close to the size of its rows", async () => {

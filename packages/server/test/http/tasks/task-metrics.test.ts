@@ -2,6 +2,7 @@ import { deploy } from "@stepwell/testing/flow.ts";
 import { findFreePort } from "@stepwell/testing/free-port.ts";
 import { TestService, useService } from "@stepwell/testing/service.ts";
 import { onOneStore, postgresHome } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { QueueGauges } from "../../../src/http/operations/queue-gauges.ts";
 import { PlainWorker, taskDefinition } from "./tasks.ts";
@@ -30,34 +31,36 @@ onOneStore((home) => {
     );
   }
 
-  test("Prometheus shows each of the first queues, and all others together", async () => {
-    const { api, organizationId } = await service.newOrganization();
-    const put = async (queue: string) => await api.call("SubmitTask", { params: { queue }, body: {} });
-    await put("first");
-    await put("second");
-    const labels = (queue: string) => `organization="${organizationId}",queue="${queue}"`;
-    expect(await measured()).toMatchObject({
-      [`task_queue_waiting ${labels("first")}`]: 1,
-      [`task_queue_waiting ${labels("second")}`]: 1,
-      [`task_queue_workers ${labels("second")}`]: 0,
-    });
+  inWholeMatrix(() => {
+    test("Prometheus shows each of the first queues, and all others together", async () => {
+      const { api, organizationId } = await service.newOrganization();
+      const put = async (queue: string) => await api.call("SubmitTask", { params: { queue }, body: {} });
+      await put("first");
+      await put("second");
+      const labels = (queue: string) => `organization="${organizationId}",queue="${queue}"`;
+      expect(await measured()).toMatchObject({
+        [`task_queue_waiting ${labels("first")}`]: 1,
+        [`task_queue_waiting ${labels("second")}`]: 1,
+        [`task_queue_workers ${labels("second")}`]: 0,
+      });
 
-    for (const queue of ["a", "b", "b", "second"]) await put(queue);
-    const [task] = await new PlainWorker(api, "second").poll();
-    await api.call("UpdateTaskQueue", { params: { queue: "first" }, body: { paused: true } });
-    await expect.poll(measured, { timeout: 10_000 }).toMatchObject({
-      [`task_queue_waiting ${labels("first")}`]: 1,
-      [`task_queue_paused ${labels("first")}`]: 1,
-      [`task_queue_waiting ${labels("second")}`]: 1,
-      [`task_queue_held ${labels("second")}`]: 1,
-      [`task_queue_paused ${labels("second")}`]: 0,
-      'task_queue_waiting organization="other",queue="other"': 3,
-    });
-    const now = await measured();
-    expect(Object.keys(now).filter((name) => name.startsWith("task_queue_waiting"))).toHaveLength(3);
-    expect(now[`task_queue_oldest_seconds ${labels("first")}`]).toBeGreaterThan(1);
-    expect(task).toMatchObject({ step: "task" });
-  }, 20_000);
+      for (const queue of ["a", "b", "b", "second"]) await put(queue);
+      const [task] = await new PlainWorker(api, "second").poll();
+      await api.call("UpdateTaskQueue", { params: { queue: "first" }, body: { paused: true } });
+      await expect.poll(measured, { timeout: 10_000 }).toMatchObject({
+        [`task_queue_waiting ${labels("first")}`]: 1,
+        [`task_queue_paused ${labels("first")}`]: 1,
+        [`task_queue_waiting ${labels("second")}`]: 1,
+        [`task_queue_held ${labels("second")}`]: 1,
+        [`task_queue_paused ${labels("second")}`]: 0,
+        'task_queue_waiting organization="other",queue="other"': 3,
+      });
+      const now = await measured();
+      expect(Object.keys(now).filter((name) => name.startsWith("task_queue_waiting"))).toHaveLength(3);
+      expect(now[`task_queue_oldest_seconds ${labels("first")}`]).toBeGreaterThan(1);
+      expect(task).toMatchObject({ step: "task" });
+    }, 20_000);
+  });
 
   test("Prometheus measures how long tasks were due when a worker got them, and counts the expired leases", async () => {
     const { api } = await service.newOrganization();

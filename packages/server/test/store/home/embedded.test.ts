@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { Child } from "@stepwell/testing/child.ts";
 import { addNote, createNotes, readNotes, said } from "@stepwell/testing/notes.ts";
 import { layEmbeddedStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import { type Database, StoreUnavailableError } from "../../../src/store/home/database.ts";
 import { DirectoryLockedError, lockDirectory } from "../../../src/store/home/directory-lock.ts";
@@ -142,23 +143,25 @@ test("a second process cannot open the store, can do so after the first was kill
   expect(notes.filter((content) => content !== "on its way")).toEqual(contents);
 });
 
-test("an interrupted creation starts again, even while its child process is still running", async () => {
-  const directory = emptyDirectory();
-  await mkdir(join(directory, "postgres.unfinished-1"), { recursive: true });
-  await writeFile(join(directory, "postgres.unfinished-1", "PG_VERSION"), "18\n");
-  const script = join(import.meta.dirname, "embedded-process.ts");
-  const killed = spawn(process.execPath, [script, directory], { stdio: "ignore" });
-  const untilAtWork = async () => expect(await unfinishedOf(directory)).toEqual([expect.not.stringMatching(/-1$/)]);
-  await vi.waitFor(untilAtWork, { timeout: 10_000, interval: 5 });
-  killed.kill("SIGKILL");
-  await once(killed, "exit");
-  expect(existsSync(join(directory, "postgres"))).toBe(false);
+inWholeMatrix(() => {
+  test("an interrupted creation starts again, even while its child process is still running", async () => {
+    const directory = emptyDirectory();
+    await mkdir(join(directory, "postgres.unfinished-1"), { recursive: true });
+    await writeFile(join(directory, "postgres.unfinished-1", "PG_VERSION"), "18\n");
+    const script = join(import.meta.dirname, "embedded-process.ts");
+    const killed = spawn(process.execPath, [script, directory], { stdio: "ignore" });
+    const untilAtWork = async () => expect(await unfinishedOf(directory)).toEqual([expect.not.stringMatching(/-1$/)]);
+    await vi.waitFor(untilAtWork, { timeout: 10_000, interval: 5 });
+    killed.kill("SIGKILL");
+    await once(killed, "exit");
+    expect(existsSync(join(directory, "postgres"))).toBe(false);
 
-  const database = await open(directory);
+    const database = await open(directory);
 
-  await createNotes(database);
-  expect(await readNotes(database)).toEqual([]);
-  expect(await unfinishedOf(directory)).toEqual([]);
+    await createNotes(database);
+    expect(await readNotes(database)).toEqual([]);
+    expect(await unfinishedOf(directory)).toEqual([]);
+  });
 });
 
 async function unfinishedOf(directory: string): Promise<string[]> {
