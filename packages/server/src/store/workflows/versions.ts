@@ -75,9 +75,10 @@ function askForVersions(
 }
 
 /**
- * Selects rows of the wanted organization. The array names the shard, and finds the row in the index. A second `=` condition on the same column would
- * count twice in the planner's estimate. Then an index that has only the organization would seem as good as the key, but reads 94 pages for each row
- * instead of 8. For the same reason, the workflow of a version that is asked for by its id is compared without `=`.
+ * Selects versions of the wanted organization. The array names the shard, and finds the row in the index. A second `=` condition on the same column
+ * would count twice in the planner's estimate. Then an index that has only the organization would seem as good as the key, but reads 94 pages for each
+ * row instead of 8. For the same reason, the workflow of a version that is asked for by its id is compared without `=`. Tags have only one index, so they
+ * are found by `=`, with a single look-up for each row.
  */
 const isOfWanted = (table: string) =>
   `${table}.organization_id = ANY($2::uuid[]) AND ${table}.organization_id IS NOT DISTINCT FROM wanted.organization_id`;
@@ -91,7 +92,7 @@ const chooseVersionRows = statement<ChosenVersion>(
    FROM json_to_recordset($1) AS wanted (request integer, organization_id uuid, workflow_id uuid, tag text, version_id uuid,
      version_number integer)
    JOIN workflow ON workflow.organization_id = wanted.organization_id AND workflow.workflow_id = wanted.workflow_id
-   LEFT JOIN workflow_tag ON ${isOfWanted("workflow_tag")}
+   LEFT JOIN workflow_tag ON workflow_tag.organization_id = ANY($2::uuid[]) AND workflow_tag.organization_id = wanted.organization_id
      AND workflow_tag.workflow_id = wanted.workflow_id AND workflow_tag.tag = wanted.tag
      AND workflow_tag.workflow_id = ANY($3::uuid[])
    LEFT JOIN workflow_version AS by_id ON ${isOfWanted("by_id")}
