@@ -257,6 +257,21 @@ inWholeMatrix(() => {
     expect(elsewhere.complaint).toContain(`Nobody is signed in at ${service.baseUrl}`);
   });
 
+  test.concurrent("a sign-in at another service than that of the profile in use or of STEPWELL_URL says where commands go", async () => {
+    const terminal = await newTerminal();
+    const config = { XDG_CONFIG_HOME: await mkdtemp(join(directory, "profiles-")) };
+    const environment = { ...terminal.environment, ...config };
+    await run(environment, "profile", "set", "prod", "--url", "http://127.0.0.1:9");
+    await run(environment, "profile", "use", "prod");
+    const { complaint } = await signIn({ ...terminal, environment });
+    expect(complaint).toContain("Commands go to http://127.0.0.1:9, the service of the profile in use.");
+    expect(complaint).toContain(`\`stepwell profile set NAME --url ${service.baseUrl}\``);
+    const elsewhere = { ...terminal.environment, STEPWELL_URL: "http://127.0.0.1:9" };
+    expect((await signIn({ ...terminal, environment: elsewhere })).complaint).toContain("which STEPWELL_URL names");
+    const same = { ...terminal.environment, STEPWELL_URL: service.baseUrl };
+    expect((await signIn({ ...terminal, environment: same })).complaint).not.toContain("Commands go to");
+  });
+
   test.concurrent("a sign-in to another service does not take over a directory where stepwell dev started a service", async () => {
     const dataDirectory = await mkdtemp(join(directory, "dev-"));
     writeFileSync(join(dataDirectory, "dev.json"), JSON.stringify({ baseUrl: "http://localhost:9", token: "t" }));

@@ -1,7 +1,7 @@
 import { createClient } from "@stepwell/client";
 import * as openid from "openid-client";
 import { parseAddress } from "../connection/address.ts";
-import { chosenAddress, chosenProfile, devFileHere } from "../connection/connection.ts";
+import { chosenAddress, chosenProfile } from "../connection/connection.ts";
 import { discover, explained, type IssuedTokens, isPassing, type Provider, tokensIn } from "../connection/open-id.ts";
 import { findSignIn, type SignIn, storeSignIn } from "../connection/stored-sign-ins.ts";
 import { CommandError } from "../exit-code.ts";
@@ -17,7 +17,9 @@ export interface LoginOptions {
 
 /** Signs in by the device flow: in a browser, here or on another machine, so that no password is typed into a terminal. */
 export async function login({ url, organization, insecure, profile }: LoginOptions): Promise<void> {
-  const baseUrl = parseAddress(url ?? chosenAddress(chosenProfile(profile)) ?? "http://localhost:8080");
+  const inUse = chosenProfile(profile);
+  const address = chosenAddress(inUse);
+  const baseUrl = parseAddress(url ?? address ?? "http://localhost:8080");
   const isInsecure = insecure === true;
   const provider = await discover(baseUrl, isInsecure);
   const before = findSignIn(baseUrl);
@@ -33,7 +35,8 @@ export async function login({ url, organization, insecure, profile }: LoginOptio
     text: `Signed in at ${baseUrl} as ${email}.\n${chosen.text}`,
     quiet: chosen.organizationId ?? [],
   });
-  warnOfDevFile(baseUrl);
+  if (address !== undefined && parseAddress(address) !== baseUrl)
+    warn(whereCommandsGo(address, baseUrl, inUse !== undefined));
 }
 
 async function letIn(provider: Provider, baseUrl: string): Promise<IssuedTokens> {
@@ -108,11 +111,11 @@ async function chooseOrganization(signIn: SignIn, wanted: string | undefined): P
   throw new CommandError(chosen === undefined ? "notFound" : "usage", [what, ...lines].join("\n"));
 }
 
-/** Warns when later commands will not go to this service, because a service that `stepwell dev` started in this directory takes precedence. */
-function warnOfDevFile(baseUrl: string): void {
-  const started = devFileHere()?.baseUrl;
-  if (process.env.STEPWELL_URL || started === undefined || parseAddress(started) === baseUrl) return;
-  warn(
-    `In this directory, commands go to ${started}, which \`stepwell dev\` started. To use ${baseUrl} here, set STEPWELL_URL to it.`,
-  );
+/** Says why later commands do not go to the service of this sign-in, and what to do about it. */
+function whereCommandsGo(address: string, baseUrl: string, isOfProfile: boolean): string {
+  if (isOfProfile)
+    return `Commands go to ${address}, the service of the profile in use. To use ${baseUrl}, create a profile with \`stepwell profile set NAME --url ${baseUrl}\`, and choose it with \`stepwell profile use NAME\` or --profile NAME.`;
+  if (process.env.STEPWELL_URL)
+    return `Commands go to ${address}, which STEPWELL_URL names. To use ${baseUrl}, set STEPWELL_URL to it.`;
+  return `In this directory, commands go to ${address}, which \`stepwell dev\` started. To use ${baseUrl} here, set STEPWELL_URL to it.`;
 }

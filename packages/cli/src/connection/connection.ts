@@ -83,7 +83,7 @@ function tokenHere(): string | undefined {
   );
 }
 
-export function devFileHere(): Partial<DevFile> | undefined {
+function devFileHere(): Partial<DevFile> | undefined {
   return readDevFile(resolve(process.env.STEPWELL_DATA_DIR || ".stepwell"));
 }
 
