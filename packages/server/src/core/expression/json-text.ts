@@ -1,8 +1,12 @@
+import { canonicalJson } from "../json/canonical-json.ts";
 import { isJsonObject, type JsonObject } from "../json/json.ts";
 import { type Budget, unitsPerKey } from "./budget.ts";
 import { toJson, type Value } from "./value.ts";
 
-/** Returns the value as JSON text. A time gives its text without quotes. */
+/**
+ * Returns the value as JSON text. A time gives its text without quotes. The keys of each object are sorted: a job that is read from the store may have
+ * the properties of its input in another order than before, and an expression must not show whether its node was restarted.
+ */
 export function jsonText(value: Value, budget: Budget): string {
   const json = toJson(value, budget);
   if (typeof json !== "object" || json === null) {
@@ -10,7 +14,7 @@ export function jsonText(value: Value, budget: Budget): string {
     return typeof json === "string" ? json : JSON.stringify(json);
   }
   spendOnMembers(json, budget);
-  return JSON.stringify(json);
+  return canonicalJson(json);
 }
 
 function spendOnMembers(value: Value, budget: Budget): void {
