@@ -15,14 +15,14 @@ const matrix = "**/*.matrix.test.ts";
  * home of the store, or fill a store before they look at its plans.
  */
 const slow = [
-  "**/{postgres-outage,disk-full,ownership,takeover,timers-of-dead-node,held-rows,rate-limits,lanes,embedded}.test.ts",
+  "**/{postgres-outage,ownership,takeover,timers-of-dead-node,held-rows,rate-limits,lanes,embedded}.test.ts",
   "**/{delays,timers,parking,scenarios-children,organization-deletion,audit-seals,job-watch,layout}.test.ts",
   "**/{key-plans,due-plans,queued-task-plans,index-use,citus,citus-service}.test.ts",
   "packages/client/test/service/**",
 ];
 /** Files that measure, walk at random for long, or fill the memory of a thread or an answer. */
 const thorough =
-  "**/{costs,*-walks,interleaving,family-interleaving,fairness,waiting,definition-checks,job-values,job-events,large-*}.test.ts";
+  "**/{*-walks,interleaving,family-interleaving,fairness,waiting,definition-checks,job-values,job-events,large-*}.test.ts";
 /** Files that a scope leaves out: the quick one tries no operation of the API, no command line and no page either. */
 const leftOut: Readonly<Record<string, readonly string[]>> = {
   quick: [matrix, ...slow, thorough, "packages/server/test/http/**", ...commandLine, ...browser],

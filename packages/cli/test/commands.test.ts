@@ -235,65 +235,61 @@ test.concurrent("deploy with --dry-run changes nothing and prints the planned ch
   expect(workflows.length).toBe(1);
 });
 
-inWholeMatrix(() => {
-  test.concurrent("a tag can be moved back to an earlier version, and its history shows the move", async () => {
-    const { api, stepwell, json } = await world();
-    const { versionId: firstId } = await deploy(api, waitingDefinition, "approval");
-    const file = join(directory, "second.json");
-    const { steps, ...rest } = JSON.parse(waitingDefinition);
-    await writeFile(file, JSON.stringify({ ...rest, workflowName: "approval", description: "The second one.", steps }));
-    expect((await stepwell("deploy", file)).output).toMatch(/^version 2 /);
-    const back = ["tag", "set", "approval", "$LIVE", "--version", "1"];
-    expect(shown(await stepwell(...back))).toBe("$LIVE is version 1 (ID); it was version 2.\n");
-    expect(shown(await stepwell(...back))).toBe("unchanged: $LIVE is version 1 (ID) already.\n");
-    expect(shown(await stepwell("tag", "set", "approval", "next", "--version", firstId))).toBe(
-      "next is version 1 (ID).\n",
-    );
-    expect(shown(await stepwell("tag", "list", "approval"))).toMatch(
-      /^TAG +VERSION +ID +SINCE +BY\n\$LIVE +1 +ID +\d+ s +apiToken ID\nnext +1 +ID +\d+ s +apiToken ID\n$/,
-    );
-    const versions = (await json("tag", "history", "approval", "$LIVE")).map(
-      ({ versionNumber }: { versionNumber: number }) => versionNumber,
-    );
-    expect(versions).toEqual([1, 2, 1]);
-    expect((await stepwell("tag", "delete", "approval", "next")).code).toBe(0);
-    expect((await stepwell("tag", "list", "approval", "--quiet")).output).toBe("$LIVE\n");
-    // A version to which no tag points can be run and read by its number.
-    const { jobId, versionNumber } = await json("submit", "approval", "--version", "2");
-    expect([versionNumber, (await json("job", "show", jobId)).workflowVersion.versionNumber]).toEqual([2, 2]);
-    expect((await stepwell("workflow", "show", "approval", "--version", "2")).output).toContain("The second one.");
-    expect(await stepwell("tag", "set", "approval", "$LIVE", "--version", "3")).toMatchObject({
-      code: 3,
-      complaint: "stepwell: The workflow has no version 3.\n",
-    });
-    for (const words of [
-      ["tag", "set", "approval", "$LIVE"],
-      ["tag", "set", "approval", "$LIVE", "--version", "0"],
-      ["submit", "approval", "--tag", "next", "--version", "2"],
-    ])
-      expect((await stepwell(...words)).code).toBe(2);
+test.concurrent("a tag can be moved back to an earlier version, and its history shows the move", async () => {
+  const { api, stepwell, json } = await world();
+  const { versionId: firstId } = await deploy(api, waitingDefinition, "approval");
+  const file = join(directory, "second.json");
+  const { steps, ...rest } = JSON.parse(waitingDefinition);
+  await writeFile(file, JSON.stringify({ ...rest, workflowName: "approval", description: "The second one.", steps }));
+  expect((await stepwell("deploy", file)).output).toMatch(/^version 2 /);
+  const back = ["tag", "set", "approval", "$LIVE", "--version", "1"];
+  expect(shown(await stepwell(...back))).toBe("$LIVE is version 1 (ID); it was version 2.\n");
+  expect(shown(await stepwell(...back))).toBe("unchanged: $LIVE is version 1 (ID) already.\n");
+  expect(shown(await stepwell("tag", "set", "approval", "next", "--version", firstId))).toBe(
+    "next is version 1 (ID).\n",
+  );
+  expect(shown(await stepwell("tag", "list", "approval"))).toMatch(
+    /^TAG +VERSION +ID +SINCE +BY\n\$LIVE +1 +ID +\d+ s +apiToken ID\nnext +1 +ID +\d+ s +apiToken ID\n$/,
+  );
+  const versions = (await json("tag", "history", "approval", "$LIVE")).map(
+    ({ versionNumber }: { versionNumber: number }) => versionNumber,
+  );
+  expect(versions).toEqual([1, 2, 1]);
+  expect((await stepwell("tag", "delete", "approval", "next")).code).toBe(0);
+  expect((await stepwell("tag", "list", "approval", "--quiet")).output).toBe("$LIVE\n");
+  // A version to which no tag points can be run and read by its number.
+  const { jobId, versionNumber } = await json("submit", "approval", "--version", "2");
+  expect([versionNumber, (await json("job", "show", jobId)).workflowVersion.versionNumber]).toEqual([2, 2]);
+  expect((await stepwell("workflow", "show", "approval", "--version", "2")).output).toContain("The second one.");
+  expect(await stepwell("tag", "set", "approval", "$LIVE", "--version", "3")).toMatchObject({
+    code: 3,
+    complaint: "stepwell: The workflow has no version 3.\n",
   });
+  for (const words of [
+    ["tag", "set", "approval", "$LIVE"],
+    ["tag", "set", "approval", "$LIVE", "--version", "0"],
+    ["submit", "approval", "--tag", "next", "--version", "2"],
+  ])
+    expect((await stepwell(...words)).code).toBe(2);
+});
 
-  test.concurrent("`api` can call the operations that have no command, and exits as other commands do", async () => {
-    const { organizationId, stepwell } = await world();
-    const workflows = "/organizations/{organizationId}/workflows";
-    const made = await stepwell("api", workflows, "--input", '{"name":"by path"}', "--idempotency-key", "once");
-    expect(JSON.parse(made.output)).toMatchObject({ name: "by path" });
-    expect(await stepwell("api", workflows, "--input", '{"name":"by path"}', "--idempotency-key", "once")).toEqual(
-      made,
-    );
-    const listed = await stepwell("api", `/organizations/${organizationId}/workflows?pageSize=1&name=by%20path`);
-    expect(JSON.parse(listed.output).workflows).toHaveLength(1);
-    expect((await stepwell("api", "/health/live")).code).toBe(0);
-    expect(await stepwell("api", workflows, "--input", "{}")).toMatchObject({
-      code: 2,
-      complaint: expect.stringContaining("/name"),
-    });
-    expect((await stepwell("api", `${workflows}/${organizationId}`)).code).toBe(3);
-    expect((await stepwell("api", workflows, "--method", "DELETE")).code).toBe(2);
-    for (const path of ["organizations", "//example.com/organizations", `${workflows}/{workflowId}`])
-      expect((await stepwell("api", path)).code).toBe(2);
+test.concurrent("`api` can call the operations that have no command, and exits as other commands do", async () => {
+  const { organizationId, stepwell } = await world();
+  const workflows = "/organizations/{organizationId}/workflows";
+  const made = await stepwell("api", workflows, "--input", '{"name":"by path"}', "--idempotency-key", "once");
+  expect(JSON.parse(made.output)).toMatchObject({ name: "by path" });
+  expect(await stepwell("api", workflows, "--input", '{"name":"by path"}', "--idempotency-key", "once")).toEqual(made);
+  const listed = await stepwell("api", `/organizations/${organizationId}/workflows?pageSize=1&name=by%20path`);
+  expect(JSON.parse(listed.output).workflows).toHaveLength(1);
+  expect((await stepwell("api", "/health/live")).code).toBe(0);
+  expect(await stepwell("api", workflows, "--input", "{}")).toMatchObject({
+    code: 2,
+    complaint: expect.stringContaining("/name"),
   });
+  expect((await stepwell("api", `${workflows}/${organizationId}`)).code).toBe(3);
+  expect((await stepwell("api", workflows, "--method", "DELETE")).code).toBe(2);
+  for (const path of ["organizations", "//example.com/organizations", `${workflows}/{workflowId}`])
+    expect((await stepwell("api", path)).code).toBe(2);
 });
 
 test.concurrent("an API token decides the organization, and a user chooses an organization by name or id", async () => {

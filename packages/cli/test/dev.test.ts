@@ -275,29 +275,27 @@ describe("on a store that init makes", () => {
     });
   });
 
-  inWholeMatrix(() => {
-    test("the owner's token works unless the owner is disabled; the first link and a link for a forgotten password each set a password once", async () => {
-      const service = start(own, "serve");
-      const baseUrl = /"baseUrl":"([^"]+)"/.exec(await printed(service, '"msg":"listening"'))?.[1];
-      const ask = () => fetch(`${baseUrl}/organizations`, { headers: { Authorization: `Bearer ${token}` } });
-      const status = async () => (await ask()).status;
-      expect(await (await ask()).json()).toMatchObject({ organizations: [{ name: "acme" }] });
-      expect(await run(own, "user", "disable", "ada@example.org")).toMatchObject({ code: 0 });
-      await expect.poll(status).toBe(401);
-      expect(await run(own, "user", "enable", "ada@example.org")).toMatchObject({ code: 0 });
-      await expect.poll(status).toBe(200);
+  test("the owner's token works unless the owner is disabled; the first link and a link for a forgotten password each set a password once", async () => {
+    const service = start(own, "serve");
+    const baseUrl = /"baseUrl":"([^"]+)"/.exec(await printed(service, '"msg":"listening"'))?.[1];
+    const ask = () => fetch(`${baseUrl}/organizations`, { headers: { Authorization: `Bearer ${token}` } });
+    const status = async () => (await ask()).status;
+    expect(await (await ask()).json()).toMatchObject({ organizations: [{ name: "acme" }] });
+    expect(await run(own, "user", "disable", "ada@example.org")).toMatchObject({ code: 0 });
+    await expect.poll(status).toBe(401);
+    expect(await run(own, "user", "enable", "ada@example.org")).toMatchObject({ code: 0 });
+    await expect.poll(status).toBe(200);
 
-      expect(await (await fetch(firstLink)).text()).toContain("ada@example.org");
-      expect(await setPassword(firstLink)).toBe(200);
-      expect(await setPassword(firstLink)).toBe(404);
-      const { output } = await run(own, "user", "reset-link", "Ada@example.org");
-      expect(await setPassword(linkIn(output))).toBe(200);
-      expect(await run(own, "user", "reset-link", "eve@example.org")).toMatchObject({
-        code: 3,
-        complaint: "stepwell: No account in this store has the e-mail address eve@example.org.\n",
-      });
-      await stop(service, "SIGTERM");
+    expect(await (await fetch(firstLink)).text()).toContain("ada@example.org");
+    expect(await setPassword(firstLink)).toBe(200);
+    expect(await setPassword(firstLink)).toBe(404);
+    const { output } = await run(own, "user", "reset-link", "Ada@example.org");
+    expect(await setPassword(linkIn(output))).toBe(200);
+    expect(await run(own, "user", "reset-link", "eve@example.org")).toMatchObject({
+      code: 3,
+      complaint: "stepwell: No account in this store has the e-mail address eve@example.org.\n",
     });
+    await stop(service, "SIGTERM");
   });
 });
 

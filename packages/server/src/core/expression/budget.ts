@@ -119,6 +119,8 @@ export const defaultLimits: BudgetLimits = { maxWork: 1_000_000, maxSize: 4_000_
 
 /** Listing the keys of an object takes up to 140 ns for each key, because the keys of large objects are sorted first. */
 export const unitsPerKey = 8;
+/** Listing and sorting the keys takes up to 560 ns for each key. */
+export const unitsPerSortedKey = 16;
 
 const workToReadPattern = 200;
 const workPerPatternCharacter = 30;

@@ -1,7 +1,7 @@
 import type { JsonValue } from "../json/json.ts";
 import { getOwn } from "../json/record.ts";
 import { quoted } from "../problem.ts";
-import { type Budget, unitsPerKey } from "./budget.ts";
+import { type Budget, unitsPerSortedKey } from "./budget.ts";
 import { ExpressionFailure, fail } from "./failure.ts";
 import { operate } from "./operators.ts";
 import { shownKind } from "./order.ts";
@@ -239,7 +239,7 @@ class Evaluation {
     }
   }
 
-  /** The items of a list, or the keys of a map. */
+  /** The items of a list, or the keys of a map, sorted for the same reason as in `jsonText`. */
   #itemsOf(node: NodeOf<"macro">): readonly JsonValue[] {
     const list = this.value(node.list);
     this.#current = node;
@@ -250,8 +250,8 @@ class Evaluation {
     if (!isMap(list))
       return this.#fail(node, `goes through ${describeKinds(shownKind(list))}, and only lists and maps have items`);
     const keys = Object.keys(list);
-    this.#budget.spend(keys.length * unitsPerKey);
-    return keys;
+    this.#budget.spend(keys.length * unitsPerSortedKey);
+    return keys.sort();
   }
 
   #kept(node: NodeOf<"macro">, items: readonly JsonValue[], condition: Node | undefined): readonly JsonValue[] {

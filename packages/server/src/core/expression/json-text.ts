@@ -1,6 +1,6 @@
 import { canonicalJson } from "../json/canonical-json.ts";
 import { isJsonObject, type JsonObject } from "../json/json.ts";
-import { type Budget, unitsPerKey } from "./budget.ts";
+import { type Budget, unitsPerSortedKey } from "./budget.ts";
 import { toJson, type Value } from "./value.ts";
 
 /**
@@ -24,7 +24,7 @@ function spendOnMembers(value: Value, budget: Budget): void {
     for (const item of value) if (typeof item === "string" || typeof item === "object") spendOnMembers(item, budget);
   } else if (isJsonObject(value as JsonObject)) {
     const keys = Object.keys(value as JsonObject);
-    budget.spend(1 + keys.length * (unitsPerKey + unitsPerScalar));
+    budget.spend(1 + keys.length * (unitsPerSortedKey + unitsPerScalar));
     for (const key of keys) {
       budget.spendOnText(key.length, charactersPerUnit);
       spendOnMembers((value as JsonObject)[key] as Value, budget);

@@ -66,6 +66,7 @@ describe("an evaluation ends within its budget, whatever it does", () => {
     ["the greatest text", again("max(input.words)")],
     ["joining", again("input.words.join(input.needle)")],
     ["JSON text", again("text(input.rows)")],
+    ["JSON text with many keys", again("text(input.wide)")],
     ["JSON text with escapes", again("text([input.control])")],
     ["numbers as text", again("input.fractions.map(x, text(x))")],
     ["reading JSON", again("json(input.brackets)")],

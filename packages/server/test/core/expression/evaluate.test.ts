@@ -110,6 +110,7 @@ describe("the value of an expression", () => {
     ['max(now, timestamp("2030-01-01T00:00:00Z"))', "2030-01-01T00:00:00.000Z"],
     ['int("-12") + int(3.9) + int(-3.9)', -12],
     ["text(1.0) + text(null) + text(true) + text(0.1)", "1nulltrue0.1"],
+    ["{'b': 1, 'c': 2, 'a': 3}.map(key, key)", ["a", "b", "c"]],
     ["text([{'b': {'d': 1, 'c': 2}, 'a': null}])", '[{"a":null,"b":{"c":2,"d":1}}]'],
     ['base64.decode("w6k") + base64.decode(base64.encode("ü"))', "éü"],
     ['uuid("order-17")', "15c5e415-e2ed-5a25-bdd8-c9e564ce8637"],

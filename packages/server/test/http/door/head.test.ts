@@ -61,7 +61,7 @@ onOneStore((home) => {
     expect(paths.length).toBeGreaterThan(40);
     let withLength = 0;
     for (const path of paths) {
-      // What is read can change between the two requests, as when the last use of a token is recorded.
+      // An answer can change between the two requests, as when the last use of a token is recorded.
       const looked = await vi.waitFor(async () => {
         const got = await ask("GET", path);
         const headers = await ask("HEAD", path);
