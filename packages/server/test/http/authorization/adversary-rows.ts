@@ -50,6 +50,12 @@ export function isWorkerSeen(row: string, organizationId: string): boolean {
   return (table === "task_worker" || table === "task_queue") && columns.organization_id === organizationId;
 }
 
+/** Tells whether the row belongs to a sign-in and has expired: the service deletes such rows some minutes later. */
+export function isExpiredSignIn(row: string): boolean {
+  const { table, columns } = partsOf(row);
+  return table === "oidc_record" && Date.parse(String(columns.expires_at)) < Date.now();
+}
+
 function partsOf(row: string): { readonly table: string; readonly columns: Readonly<Record<string, unknown>> } {
   const end = row.indexOf(" ");
   return { table: row.slice(0, end), columns: JSON.parse(row.slice(end + 1)) };

@@ -9,7 +9,7 @@ import { beforeAll, expect, test } from "vitest";
 import { type Cell, seenIn } from "./adversary-answers.ts";
 import { attacksOn, namesTheirs } from "./adversary-attacks.ts";
 import { buildAdversaries } from "./adversary-callers.ts";
-import { changedRows, isDenialOf, isRowOf, isWorkerSeen, rowsOfStore } from "./adversary-rows.ts";
+import { changedRows, isDenialOf, isExpiredSignIn, isRowOf, isWorkerSeen, rowsOfStore } from "./adversary-rows.ts";
 import { type Pair, Things, thingOf } from "./adversary-things.ts";
 import { isInOrganization, mayCall, planOf } from "./authorization-callers.ts";
 import { buildWorld, type MatrixCaller, type World } from "./authorization-rows.ts";
@@ -110,7 +110,7 @@ onOneStore((home) => {
     });
     const read = await rowsOfStore(service);
     const { organizationId } = own.ids;
-    const isLate = (row: string) => isWorkerSeen(row, organizationId);
+    const isLate = (row: string) => isWorkerSeen(row, organizationId) || isExpiredSignIn(row);
     expect(
       changedRows(before, read).filter((row) => !isLate(row)),
       "reads write nothing",
