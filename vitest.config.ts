@@ -49,9 +49,13 @@ const poll = { timeout: 10_000 };
 const retry = scope === "usual" ? 1 : 0;
 
 /**
- * Two for each of the two processors that every machine has: a test spends nearly half of its time waiting for a page, a lease or another process.
+ * In `npm test`, two for each of the two processors that every machine has: a test spends nearly half of its time waiting for a page, a lease or
+ * another process. The whole matrix measures what was promised, so each of its tests has a processor.
  */
-const maxWorkers = 4;
+const maxWorkers = scope === "all" ? 2 : 4;
+
+/** A browser keeps a processor busy too. So in the whole matrix, the pages come after all other tests. */
+const groupOrder = scope === "all" ? 1 : 0;
 
 /**
  * Node.js itself loads the tests and what they import: it strips the types, and keeps what it compiled for the next worker. Through the pipeline of Vite
@@ -122,11 +126,13 @@ export default defineConfig({
           include: browser,
           exclude: [...left, "**/node_modules/**"],
           globalSetup: stores,
-          testTimeout: 60_000,
+          // In the whole matrix, some tests try every page.
+          testTimeout: scope === "all" ? 180_000 : 60_000,
           hookTimeout: 60_000,
           // The files of a worker share its Chromium.
           isolate: false,
           maxWorkers,
+          sequence: { groupOrder },
         },
       },
     ],

@@ -65,7 +65,7 @@ onOneStore((home) => {
         const form = await openForm(page);
         await form.getByLabel("Name").fill("laptop");
         await form.getByLabel("Name").press("Enter");
-        await form.getByText("needs a sign-in by your provider").waitFor();
+        await form.getByText("so confirm at your provider that it is you").waitFor();
         await expectAccessible(page, "the form of a user token of somebody without a password");
         await form.getByRole("button", { name: "Sign in again" }).press("Enter");
         await continueWithAcme(page, login);

@@ -34,7 +34,7 @@ test("any job on nodes that die between and in commits ends like an uninterrupte
     { numRuns },
   );
   for (const what of usual) expect(counts.get(what), what).toBeGreaterThan(5);
-}, 300_000);
+}, 1_800_000);
 
 test("any job with branches on nodes that die between and in commits ends like an uninterrupted job", () => {
   const counts = new Map([...usual, ...usualOfForks].map((what) => [what, 0]));
@@ -44,7 +44,7 @@ test("any job with branches on nodes that die between and in commits ends like a
     { numRuns },
   );
   for (const what of [...usual, ...usualOfForks]) expect(counts.get(what), what).toBeGreaterThan(5);
-}, 300_000);
+}, 1_800_000);
 
 const usualOfChildren = [
   ...["SUCCEEDED", "FAILED", "CANCELLED", "job.resumed", "step.forked", "step.attemptFailed"],
@@ -59,7 +59,7 @@ test("any job with a parent and children abandons the children that it must aban
     { numRuns: childRuns },
   );
   for (const what of usualOfChildren) expect(counts.get(what), what).toBeGreaterThan(3);
-}, 300_000);
+}, 1_800_000);
 
 /** Each fault has a seed close to its find; a fault without one takes hundreds of jobs, and is planted only in the whole matrix. */
 type Plant = [name: string, plant: Machine, seed?: number];
@@ -132,7 +132,7 @@ describe("the property finds, within a minute, a state machine that", () => {
       expect(again.counterexample).toEqual(found.counterexample);
       expect(messageOf(again)).toBe(messageOf(found));
     },
-    300_000,
+    1_800_000,
   );
 });
 
@@ -172,7 +172,7 @@ describe("the property of jobs with children finds a state machine that", () => 
       const property = fc.property(childSeeds, (seed) => endsAsUninterrupted(seed, plant));
       expect(fc.check(property, plantRuns(3)).failed).toBe(true);
     },
-    300_000,
+    1_800_000,
   );
 });
 

@@ -65,13 +65,13 @@ onEveryStore((home) => {
         { numRuns: kind === parentSeeds ? numRuns / 3 : numRuns },
       );
     },
-    600_000,
+    1_800_000,
   );
 
   test("the check detects a fact that is lost with its node and not delivered again", async () => {
     const losing = fc.asyncProperty(seeds, (seed) => endsAsInMemory(seed, false));
     expect((await fc.check(losing, { numRuns, endOnFailure: true })).failed).toBe(true);
-  }, 600_000);
+  }, 1_800_000);
 });
 
 /** Removes the id of a child, because it follows from the id of its parent, which is different in the store. */
