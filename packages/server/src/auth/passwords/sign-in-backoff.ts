@@ -108,20 +108,26 @@ export async function claimAttempt(
 }
 
 /**
- * Counts one attempt of a network address that leads to a password hash but tries no password. Throws `ServiceError` RateLimitError when the address
- * is blocked.
+ * Makes an attempt that computes a password hash but tries no password, and counts it for the network address. The attempt does not count if it
+ * returns something, or if the service was too busy for it. Throws `ServiceError` RateLimitError when the address is blocked.
  */
-export async function claimAddressAttempt(
-  database: Database,
-  address: string,
-  now: () => Timestamp,
-): Promise<readonly BackoffClaim[]> {
+export async function countedForAddress<Done>(
+  { database, now, address }: { readonly database: Database; readonly now: () => Timestamp; readonly address: string },
+  attempt: () => Promise<Done | undefined>,
+): Promise<Done | undefined> {
   const subjects = [addressSubject(address)];
   const claims = await claimAttempt(database, subjects, now());
-  if (claims !== undefined) return claims;
-  const retryAfterSeconds = (await blockedForSeconds(database, subjects, now())) ?? 1;
-  const detail = `Too many attempts from your address failed. Try again in ${retryAfterSeconds} seconds.`;
-  throw new ServiceError("RateLimitError", detail, { retryAfterSeconds });
+  if (claims === undefined) {
+    const retryAfterSeconds = (await blockedForSeconds(database, subjects, now())) ?? 1;
+    const detail = `Too many attempts from your address failed. Try again in ${retryAfterSeconds} seconds.`;
+    throw new ServiceError("RateLimitError", detail, { retryAfterSeconds });
+  }
+  const done = await attempt().catch(async (error: unknown) => {
+    if (error instanceof ServiceError && error.code === "UnavailableError") await refundAttempt(database, claims);
+    throw error;
+  });
+  if (done !== undefined) await refundAttempt(database, claims);
+  return done;
 }
 
 /** Takes back the count of an attempt that has neither failed nor succeeded yet. */

@@ -2,7 +2,7 @@ import { recordAccountActivity } from "../../auth/account-activity.ts";
 import type { Hashing } from "../../auth/passwords/password-hasher.ts";
 import { hashPasswordLink } from "../../auth/passwords/password-link.ts";
 import { problemsOfNewPassword } from "../../auth/passwords/password-rules.ts";
-import { accountSubject, claimAddressAttempt, refundAttempt } from "../../auth/passwords/sign-in-backoff.ts";
+import { accountSubject, countedForAddress } from "../../auth/passwords/sign-in-backoff.ts";
 import { permissionsOfActor } from "../../auth/permissions/actor-permissions.ts";
 import { organizationIdsOf } from "../../auth/permissions/own-organizations.ts";
 import { lookUpRoles } from "../../auth/permissions/roles.ts";
@@ -48,11 +48,10 @@ export async function setPasswordByLink(
   if (linked === undefined) return { outcome: "dead-link" };
   const problems = problemsOfNewPassword(newPassword, linked.email, "/newPassword");
   if (problems.length > 0) return { outcome: "rejected", problems };
-  const claims = await claimAddressAttempt(database, address, () => engine.now());
-  const set = await signIn.hasher.inTurn((hashing) => useLink(parts, use, hashing));
+  const attempt = { database, now: () => engine.now(), address };
+  const set = await countedForAddress(attempt, () => signIn.hasher.inTurn((hashing) => useLink(parts, use, hashing)));
   if (set === undefined) return { outcome: "dead-link" };
   authenticator.forgetUser(set.userId);
-  await refundAttempt(database, claims);
   return { outcome: "set", device: signIn.newDevice(set) };
 }
 

@@ -1,7 +1,7 @@
 import { recordAccountActivity } from "../../auth/account-activity.ts";
 import { normalizePassword } from "../../auth/passwords/password-rules.ts";
 import type { PasswordSignIn } from "../../auth/passwords/password-sign-in.ts";
-import { claimAddressAttempt, refundAttempt } from "../../auth/passwords/sign-in-backoff.ts";
+import { countedForAddress } from "../../auth/passwords/sign-in-backoff.ts";
 import type { Timestamp } from "../../core/time.ts";
 import { isUniqueViolation } from "../../store/home/database.ts";
 import { setPassword } from "../../store/people/user-credentials.ts";
@@ -41,10 +41,8 @@ export async function joinAsNewcomer(
   newcomer: Newcomer,
 ): Promise<JoinedNewcomer | undefined> {
   const { database, engine } = parts;
-  const claims = await claimAddressAttempt(database, act.address, () => engine.now());
-  const joined = await makeAccount(parts, act, newcomer);
-  if (joined !== undefined) await refundAttempt(database, claims);
-  return joined;
+  const attempt = { database, now: () => engine.now(), address: act.address };
+  return await countedForAddress(attempt, () => makeAccount(parts, act, newcomer));
 }
 
 async function makeAccount(

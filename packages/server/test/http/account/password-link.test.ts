@@ -98,6 +98,20 @@ onOneStore((home) => {
     expect((await claimAttempt(database, [free], engine.now()))?.[0]?.count).toBe(1);
   });
 
+  test("a use that is rejected because too many passwords are being checked does not count, and the link still works", async () => {
+    const { database, engine } = service.running;
+    const signIn = signInAt(service, () => engine.now());
+    const parts = { database, engine, signIn, authenticator: { forgetUser() {} } };
+    const use = { secret: await linkFor((await newPerson(service)).userId), newPassword, address: "192.0.2.4" };
+    const { promise: over, resolve: end } = Promise.withResolvers<void>();
+    const turns = Promise.allSettled(Array.from({ length: 300 }, () => signIn.hasher.inTurn(() => over)));
+    await expect(setPasswordByLink(parts, use)).rejects.toMatchObject({ code: "UnavailableError" });
+    end();
+    await turns;
+    expect((await claimAttempt(database, [addressSubject(use.address)], engine.now()))?.[0]?.count).toBe(1);
+    expect(await setPasswordByLink(parts, use)).toMatchObject({ outcome: "set" });
+  });
+
   test("a reset link lives an hour, a link for a first password three days, and a newer link ends the older", async () => {
     const { userId } = await newPerson(service);
     const hourMs = 3_600_000;
