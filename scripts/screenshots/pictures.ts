@@ -105,8 +105,8 @@ async function takePage(camera: Camera, page: Page, baseUrl: string, shown: Dash
 }
 
 async function open(page: Page, baseUrl: string, { path, isReady }: DashboardPage): Promise<void> {
-  // If the next page has the same address, a dialog would stay open over it.
-  await page.keyboard.press("Escape");
+  // If the next page has the same address, a dialog would stay open over it. One with typed values closes at the second press.
+  for (const _ of [1, 2]) await page.keyboard.press("Escape");
   await page.mouse.move(0, 0);
   await page.evaluate("scrollTo(0, 0)");
   await page.evaluate(goTo(`${baseUrl}/app${path}`));

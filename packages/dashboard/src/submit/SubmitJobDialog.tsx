@@ -1,4 +1,4 @@
-import { keepPreviousData, useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Submission, submitJob } from "../api/job.ts";
@@ -86,13 +86,18 @@ interface FormProps {
 }
 
 function Form({ workflow, versionId, ...form }: FormProps) {
-  // The user may choose another version, and a tag may be moved while the user types. The present form stays until the other version's form is loaded.
-  const version = { ...versionQuery(workflow, versionId), placeholderData: keepPreviousData };
-  const { data, error, refetch } = useQuery(version);
-  if (data === undefined) {
-    return error === null ? <Skeleton rows={4} /> : <Problem error={error} onRetry={() => void refetch()} />;
-  }
-  return <SubmitForm definition={data.definition} {...form} />;
+  const { data, error, refetch } = useQuery(versionQuery(workflow, versionId));
+  // The user may choose another version, and a tag may be moved while the user types. The present form stays until the other version is loaded, and
+  // if it cannot be loaded.
+  const [shown, setShown] = useState(data);
+  if (data !== undefined && data !== shown) setShown(data);
+  return (
+    <>
+      {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
+      {shown === undefined && error === null && <Skeleton rows={4} />}
+      {shown !== undefined && <SubmitForm definition={shown.definition} {...form} />}
+    </>
+  );
 }
 
 /** The tags and versions that can be run. Tags come first, since programs submit jobs by tags. */

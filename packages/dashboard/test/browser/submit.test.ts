@@ -16,11 +16,7 @@ onOneStore((home) => {
   /** Opens the form for a job whose input has this schema. */
   async function form(any: object, definitions: object = {}): Promise<{ owner: Owner; page: Page; dialog: Locator }> {
     const owner = await newOwner(service);
-    const steps = [noopStep("only", null)];
-    const { workflowId } = await deploy(
-      owner.api,
-      JSON.stringify({ workflowName: "test", steps, definitions: { any, ...definitions } }),
-    );
+    const { workflowId } = await deploy(owner.api, definitionWith(any, definitions));
     const page = await browser.newPage();
     await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
     await page.getByRole("button", { name: "Submit a job" }).click();
@@ -55,6 +51,49 @@ onOneStore((home) => {
   });
 
   inWholeMatrix(() => {
+    test("Escape closes a dialog in which something was typed only when it is pressed twice, and the dialog says so", async () => {
+      const { page, dialog } = await form({ type: "object" });
+      const asking = dialog.getByText("Press Escape again");
+      const input = dialog.getByLabel("Input as JSON");
+      await input.fill('{"sku": "A-17"}');
+      await page.keyboard.press("Escape");
+      await asking.waitFor();
+      await expectAccessible(page, "a dialog that asks before it closes");
+      await input.fill('{"sku": "A-18"}');
+      await asking.waitFor({ state: "detached" });
+      await page.keyboard.press("Escape");
+      await asking.waitFor();
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "detached" });
+      await page.getByRole("button", { name: "Submit a job" }).click();
+      await dialog.waitFor();
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "detached" });
+    });
+
+    test("what was typed stays when another version cannot be loaded", async () => {
+      browser.expectFault(/500/);
+      const sku = { type: "string" };
+      const { owner, page, dialog } = await form({ type: "object", properties: { sku } });
+      const workflowId = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+      const { body } = await owner.api.call<{ versionId: string }>("RegisterWorkflowVersion", {
+        params: { workflowId },
+        body: { definition: definitionWith({ type: "object", properties: { sku, count: { type: "integer" } } }) },
+      });
+      await page.reload();
+      await page.getByRole("button", { name: "Submit a job" }).click();
+      await dialog.getByLabel("sku").fill("A-17");
+      await page.route(`**/versions/${body.versionId}`, (route) => route.fulfill({ status: 500 }));
+      await dialog.getByLabel("Run", { exact: true }).selectOption(`version ${body.versionId}`);
+      await dialog.getByRole("alert").waitFor();
+      expect(await dialog.getByLabel("sku").inputValue()).toBe("A-17");
+      await page.unroute(`**/versions/${body.versionId}`);
+      await dialog.getByRole("button", { name: "Try again" }).click();
+      await dialog.getByRole("alert").waitFor({ state: "detached" });
+      await dialog.getByLabel("count").fill("3");
+      expect(await submitted({ owner, page })).toEqual({ sku: "A-17", count: 3 });
+    });
+
     test("a form supports unions, nulls, dates and lists, chooses no value for the user, and shows each problem at its field", async () => {
       const properties = {
         colour: { enum: ["red", "blue"] },
@@ -113,3 +152,9 @@ onOneStore((home) => {
     });
   });
 });
+
+/** A definition whose input has this schema. */
+function definitionWith(any: object, definitions: object = {}): string {
+  const steps = [noopStep("only", null)];
+  return JSON.stringify({ workflowName: "test", steps, definitions: { any, ...definitions } });
+}

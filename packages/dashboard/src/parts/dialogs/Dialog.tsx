@@ -1,5 +1,5 @@
 import { Dialog as Radix } from "radix-ui";
-import { type ReactNode, useRef } from "react";
+import { type ReactNode, useRef, useState } from "react";
 import "./Dialog.css";
 import { texts } from "../../texts/texts.ts";
 import { classNames } from "../class-names.ts";
@@ -16,12 +16,13 @@ interface DialogProps {
 }
 
 /**
- * A dialog over the page. It holds the focus. Escape closes it, and the focus then goes back to where it was. A click beside it closes it as well,
- * unless the user has typed something in it.
+ * A dialog over the page. It holds the focus. Escape closes it, and the focus then goes back to where it was. A click beside it closes it as well.
+ * Once the user has typed something in it, such a click does nothing, and Escape must be pressed twice.
  */
 export function Dialog({ isOpen, onClose, title, description, isWide = false, children }: DialogProps) {
   const opener = useRef<Element | null>(null);
   const isWritten = useRef(false);
+  const [isAsking, setAsking] = useState(false);
   return (
     <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Radix.Portal>
@@ -31,9 +32,16 @@ export function Dialog({ isOpen, onClose, title, description, isWide = false, ch
           onOpenAutoFocus={() => {
             opener.current = focusedElement();
             isWritten.current = false;
+            setAsking(false);
           }}
           onInput={() => {
             isWritten.current = true;
+            setAsking(false);
+          }}
+          onEscapeKeyDown={(event) => {
+            if (!isWritten.current || isAsking) return;
+            event.preventDefault();
+            setAsking(true);
           }}
           onPointerDownOutside={(event) => {
             if (isWritten.current) event.preventDefault();
@@ -59,6 +67,9 @@ export function Dialog({ isOpen, onClose, title, description, isWide = false, ch
             </Radix.Description>
           )}
           {children}
+          <p className="dialog-asking" role="status">
+            {isAsking && texts.parts.escapeAgain}
+          </p>
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>

@@ -5,6 +5,7 @@ export const parts = {
   copied: "Copied",
   copyFailed: "The browser did not let this page copy. Select the text and copy it yourself.",
   close: "Close",
+  escapeAgain: "Press Escape again to close this and discard what you typed.",
   cancel: "Cancel",
   dismiss: "Dismiss",
   menuFailed: "The menu could not be loaded. Check that the service can be reached, and try again.",
