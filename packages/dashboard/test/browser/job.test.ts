@@ -241,7 +241,7 @@ onOneStore((home) => {
       const other = await newOwner(service);
       const page = await browser.newPage();
       await signInAt(page, `${other.url}/jobs/${jobId}`, other);
-      await page.getByRole("alert").getByText("Not found").waitFor();
+      await page.getByRole("alert").getByText("There is nothing at this address").waitFor();
       await page.getByRole("heading", { level: 1, name: "Not found" }).waitFor();
       await expect.poll(() => page.title()).toBe("Not found · Stepwell");
     });

@@ -193,7 +193,7 @@ onOneStore((home) => {
       const { workflowId } = await deploy(second.api, straightDefinition);
       const page = await browser.newPage();
       await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
-      await page.getByRole("alert").getByText("Not found").waitFor();
+      await page.getByRole("alert").getByText("There is nothing at this address").waitFor();
       await page.getByRole("button", { name: "Organization: First" }).click();
       await page.getByRole("menuitemradio", { name: "Second" }).click();
       await page.waitForURL(second.url);

@@ -14,7 +14,7 @@ export function PageProblem({ error, onRetry }: PageProblemProps) {
   return (
     <>
       <PageHeading title={problem.title} />
-      <Problem error={forReaders(problem)} onRetry={onRetry} />
+      <Problem error={forReaders(problem)} onRetry={onRetry} hasHeading />
     </>
   );
 }

@@ -8,16 +8,18 @@ import { Icon } from "../layout/Icon.tsx";
 interface ProblemProps {
   readonly error: unknown;
   readonly onRetry?: (() => void) | undefined;
+  /** True when the heading above is the title of the error. */
+  readonly hasHeading?: boolean;
 }
 
 /** Says what went wrong and what to do, and shows the request's id, by which the request can be found in the logs. */
-export function Problem({ error, onRetry }: ProblemProps) {
+export function Problem({ error, onRetry, hasHeading = false }: ProblemProps) {
   const { title, message, requestId, errors } = asProblem(error);
   return (
     <div className="problem" role="alert">
       <Icon name="alert" />
       <div className="problem-text">
-        <p className="problem-title">{title}</p>
+        {!hasHeading && <p className="problem-title">{title}</p>}
         <p>{message}</p>
         {errors.length > 0 && (
           <ul>
