@@ -92,6 +92,11 @@ export const accountPages: readonly DashboardPage[] = [
   { name: "account-sessions", path: "/account/sessions", isReady: shows("cell", /this one/) },
   { name: "account-tokens", path: "/account/tokens", isReady: shows("cell", "first token") },
   { name: "account-activity", path: "/account/activity", isReady: shows("cell", "Signed in") },
+  {
+    name: "accept-invitation",
+    path: "/invitations/the-end-of-its-link",
+    isReady: shows("button", "Accept invitation"),
+  },
 ];
 
 /** The account pages of a user with a second factor. */

@@ -247,6 +247,11 @@ const organizationPages = [
 const routes = root.addChildren([
   createRoute({ getParentRoute: () => root, path: "/", component: FirstPage }),
   createRoute({ getParentRoute: () => root, path: "/app", component: FirstPage }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/app/invitations/$code",
+    component: lazyRouteComponent(() => import("./pages/invitation/InvitationPage.tsx"), "InvitationPage"),
+  }),
   account.addChildren(accountPages),
   organization.addChildren(organizationPages),
 ]);

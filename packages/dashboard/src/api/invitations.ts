@@ -1,6 +1,6 @@
 import { infiniteQueryOptions } from "@tanstack/react-query";
 import type { Schemas } from "../document.ts";
-import { api, resultOf } from "./api.ts";
+import { api, type IdempotencyHeader, resultOf } from "./api.ts";
 
 export type Invitation = Schemas["Invitation"];
 
@@ -35,4 +35,9 @@ export async function createInvitation(organizationId: string, body: InvitationW
 
 export async function revokeInvitation(organizationId: string, invitationId: string) {
   await resultOf(api.DELETE(`${path}/{invitationId}`, { params: { path: { organizationId, invitationId } } }));
+}
+
+/** `code` is the end of the invitation's link. */
+export async function acceptInvitation(code: string, header: IdempotencyHeader) {
+  return await resultOf(api.POST("/invitations/accept", { params: { header }, body: { invitation: code } }));
 }

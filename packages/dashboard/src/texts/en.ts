@@ -8,7 +8,7 @@ import { home } from "./en/home.ts";
 import { job } from "./en/job.ts";
 import { jobs } from "./en/jobs.ts";
 import { limits, rateLimits } from "./en/limits.ts";
-import { invitations, members, roles, secondFactorDemand } from "./en/members.ts";
+import { invitation, invitations, members, roles, secondFactorDemand } from "./en/members.ts";
 import { oauthClients } from "./en/oauth-clients.ts";
 import { actor, charts, json, parts, problem, status } from "./en/parts.ts";
 import { permissionGroups, permissions } from "./en/permissions.ts";
@@ -50,6 +50,7 @@ export const en = {
   editor,
   graph,
   home,
+  invitation,
   job,
   jobs,
   json,

@@ -7,7 +7,7 @@ import type { Locator, Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
-import { sendSignIn } from "./support/people.ts";
+import { continueWithAcme, sendSignIn } from "./support/people.ts";
 
 const browser = testBrowser();
 
@@ -88,13 +88,6 @@ async function openForm(page: Page): Promise<Locator> {
 async function shownToken(page: Page): Promise<string> {
   const shown = page.getByRole("dialog", { name: "The user token laptop" });
   return await shown.getByRole("region", { name: "Token" }).innerText();
-}
-
-/** Goes from the service's sign-in page to the provider's page, where a login without a password is enough, and back. */
-async function continueWithAcme(page: Page, login: string): Promise<void> {
-  await page.getByRole("link", { name: "Continue with Acme" }).click();
-  await page.locator("input[name=login]").fill(login);
-  await page.locator("input[name=login]").press("Enter");
 }
 
 async function accountStatus(baseUrl: string, token: string): Promise<number> {

@@ -91,6 +91,14 @@ export const roles = {
   removed: (name: string) => `The role ${name} is deleted`,
 } as const;
 
+export const invitation = {
+  title: "Accept an invitation",
+  account: "With this account",
+  text: (name: string, email: string) =>
+    `You are signed in as ${name} (${email}). This account becomes a member of the organization that invited you.`,
+  action: "Accept invitation",
+} as const;
+
 export const invitations = {
   title: "Invitations",
   caption: "Invitations to this organization, the newest first",

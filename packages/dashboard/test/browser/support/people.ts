@@ -37,4 +37,11 @@ export async function sendSignIn(page: Page, url: string, { email }: Pick<Signed
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
+/** Goes from the service's sign-in page to the provider's page, where a login without a password is enough, and back. */
+export async function continueWithAcme(page: Page, login: string): Promise<void> {
+  await page.getByRole("link", { name: "Continue with Acme" }).click();
+  await page.locator("input[name=login]").fill(login);
+  await page.locator("input[name=login]").press("Enter");
+}
+
 export { deploy, registerVersion, submitAndWait };

@@ -88,12 +88,11 @@ function problemOf({ config }: ServerParts, typed: { email: string; displayName:
 }
 
 /** Says how people who sign in only at a provider accept an invitation; undefined for all other people. */
-function providerProblem({ singleSignOn, publicUrl }: ServerParts, { code }: Visit, email: string): Markup | undefined {
+function providerProblem({ singleSignOn, basePath }: ServerParts, { code }: Visit, email: string): Markup | undefined {
   const provider = singleSignOn.forEmail(email);
   if (provider === undefined) return undefined;
   const { name } = provider;
-  const accept = `stepwell api /invitations/accept --input '{"invitation":"${code}"}'`;
-  return html`With this e-mail address, you sign in with ${name}, and no password is accepted. Accept the invitation on the command line: run <code>stepwell login --url ${publicUrl()}</code> and sign in with ${name}, then run <code>${accept}</code>.`;
+  return html`With this e-mail address, you sign in with ${name}, and no password is accepted. <a href="${basePath}/app/invitations/${code}">Accept the invitation in the dashboard</a>: you sign in with ${name} there.`;
 }
 
 async function joinKnown(
