@@ -1589,7 +1589,7 @@ export interface paths {
         };
         /**
          * Check whether this node can serve requests
-         * @description The answer is 503 while the store cannot be reached or its disk is full, and while the node shuts down. Then send requests to another node.
+         * @description The answer is 503 while the node starts or shuts down, while the store cannot be reached or its disk is full, and after the lease of the node has expired. Its `detail` says which of these it is. Then send requests to another node.
          */
         get: operations["GetReadiness"];
         put?: never;

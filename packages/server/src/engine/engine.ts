@@ -9,10 +9,19 @@ import type { QueueKey } from "../store/jobs/tasks.ts";
 import type { BranchKey } from "./calls/owed-calls.ts";
 import type { Command } from "./commit/command.ts";
 import type { Done, Sender } from "./commit/group-commit.ts";
+import type { StoreTrouble } from "./node/node.ts";
 import type { Portion, RunSearch } from "./reading/job-history.ts";
 import type { WholeJob } from "./reading/whole-job.ts";
 import type { Poll } from "./tasks/task-desk.ts";
 import type { Task } from "./tasks/task-inputs.ts";
+
+/** Why a node can serve no requests. */
+export type Unreadiness =
+  /** The node has not sent its first heartbeat. */
+  | "starting"
+  /** The node ends. It waits for its running calls. */
+  | "draining"
+  | StoreTrouble;
 
 /** The operations of the engine that the HTTP room may use. */
 export interface Engine {
@@ -71,6 +80,6 @@ export interface Engine {
   now(): Timestamp;
   /** A new UUID version 7. */
   newId(): string;
-  /** False while the store is out of reach, before the first heartbeat, and while the node drains. */
-  isReady(): boolean;
+  /** Why this node can serve no requests; undefined when it is ready. */
+  unreadiness(): Unreadiness | undefined;
 }

@@ -19,7 +19,7 @@ import { ChildMaker } from "./children/child-maker.ts";
 import type { ChangedJob } from "./commit/batch.ts";
 import type { Command } from "./commit/command.ts";
 import { type CommitStats, type Done, GroupCommit, type Sender } from "./commit/group-commit.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine, Unreadiness } from "./engine.ts";
 import type { Executor } from "./executors/executor.ts";
 import { newId } from "./identifier.ts";
 import { type JobDuties, jobDuties } from "./job-duties.ts";
@@ -337,8 +337,9 @@ export class NodeEngine implements Engine {
     return newId(this.#clock.now());
   }
 
-  isReady(): boolean {
-    return this.#isStarted && !this.#isLeaving && this.#node.isLeaseValid() && this.#node.isStoreInReach();
+  unreadiness(): Unreadiness | undefined {
+    if (!this.#isStarted) return "starting";
+    return this.#isLeaving ? "draining" : this.#node.storeTrouble();
   }
 
   /** How many nodes of the service are alive, this one included, as of the last heartbeat. */

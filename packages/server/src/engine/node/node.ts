@@ -17,6 +17,15 @@ export interface NodeOptions {
   readonly isAlone: boolean;
 }
 
+/** Why this node can serve no requests. */
+export type StoreTrouble =
+  /** The disk of the store is full. */
+  | "store-full"
+  /** The store has not answered this node recently. */
+  | "store-unreachable"
+  /** The process stood still for longer than its lease. */
+  | "lease-expired";
+
 export interface Neighbourhood {
   /** The ids of the nodes that may own jobs, this node's id first. */
   readonly livingNodeIds: readonly string[];
@@ -76,13 +85,15 @@ export class Node {
   }
 
   /**
-   * Whether the store has answered recently and accepts writes. It becomes false before the lease ends, because a load balancer should know within
-   * seconds.
+   * Returns what keeps this node from using its store; undefined when nothing does. It notices an outage before the lease ends, because a load balancer
+   * should know within seconds.
    */
-  isStoreInReach(): boolean {
+  storeTrouble(): StoreTrouble | undefined {
     const { clock, heartbeatMs, database } = this.#options;
-    if (database.isFull()) return false;
-    return clock.moment().monotonicMs - this.#lastBeat.monotonicMs < Math.max(3 * heartbeatMs, leastReachMs);
+    if (database.isFull()) return "store-full";
+    const silentMs = clock.moment().monotonicMs - this.#lastBeat.monotonicMs;
+    if (silentMs >= Math.max(3 * heartbeatMs, leastReachMs)) return "store-unreachable";
+    return this.isLeaseValid() ? undefined : "lease-expired";
   }
 
   /** Whether other nodes may change jobs without this node's knowledge. */

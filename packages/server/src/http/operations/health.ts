@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { ServiceError } from "../../core/service-error.ts";
+import type { Unreadiness } from "../../engine/engine.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { oneOf } from "../door/schemas.ts";
 
@@ -37,19 +38,24 @@ function getReadinessRoute(app: App, parts: ServerParts): void {
         tags: ["service"],
         summary: "Check whether this node can serve requests",
         description:
-          "The answer is 503 while the store cannot be reached or its disk is full, and while the node shuts down. Then send requests to another node.",
+          "The answer is 503 while the node starts or shuts down, while the store cannot be reached or its disk is full, and after the lease of the node has expired. Its `detail` says which of these it is. Then send requests to another node.",
         response: { 200: Type.Object({ status: oneOf(["ready"]) }, { description: "The node can serve requests." }) },
       },
     },
     async () => {
-      if (engine.isReady()) return { status: "ready" as const };
-      throw new ServiceError(
-        "UnavailableError",
-        "The store of this node cannot be reached or its disk is full, or the node is shutting down.",
-        {
-          retryAfterSeconds: 1,
-        },
-      );
+      const unreadiness = engine.unreadiness();
+      if (unreadiness === undefined) return { status: "ready" as const };
+      throw new ServiceError("UnavailableError", sentences[unreadiness], { retryAfterSeconds: 1 });
     },
   );
 }
+
+const sentences: Readonly<Record<Unreadiness, string>> = {
+  starting: "This node is starting. It becomes ready with its first heartbeat.",
+  draining: "This node is shutting down. Send requests to another node.",
+  "store-full": "The disk of the store is full. Make room on it; this node finds out by itself when there is room.",
+  "store-unreachable":
+    "The store has not answered this node for some seconds. Check that the database runs, and that this node reaches it.",
+  "lease-expired":
+    "The lease of this node has expired, because the process got no processor time or its machine slept. Other nodes may have taken over its jobs. It becomes ready with its next heartbeat.",
+};

@@ -42,7 +42,8 @@ test("a node is not ready from the change that found the disk full until it has 
   const refused = await api.refused("RegisterWorkflow", "UnavailableError", { body: { name: "w" } });
   expect(refused.body.detail).toContain("disk");
   expect(refused.headers.get("retry-after")).toBe("5");
-  await service.client(undefined).call("GetReadiness", { status: 503 });
+  const { body } = await service.client(undefined).refused("GetReadiness", "UnavailableError");
+  expect(body.detail).toContain("The disk of the store is full");
   await service.client(undefined).call("GetLiveness", { status: 200 });
   await onServer(url, (client) => client.query("DROP TRIGGER no_room ON workflow"));
   await untilReadiness(service, 200);

@@ -60,7 +60,8 @@ async function isReady(): Promise<void> {
 }
 
 async function isNotReady(): Promise<void> {
-  await service.client(undefined).call("GetReadiness", { status: 503 });
+  const { body } = await service.client(undefined).refused("GetReadiness", "UnavailableError");
+  expect(body.detail).toContain("The store has not answered this node");
 }
 
 async function until(fact: () => Promise<void>): Promise<void> {
