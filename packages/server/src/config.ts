@@ -316,7 +316,7 @@ export const settings = {
     30_000,
     100,
     600_000,
-    "How long a client may take to send a whole request, and how long it may read nothing of a large answer. After this time the connection is closed.",
+    "How long a client may take to send a whole request, and how long it may read nothing of a large answer or of a stream. After this time the connection is closed.",
   ),
 
   // Rates: how much one organization or one credential may ask for in a minute, over all nodes.

@@ -10,7 +10,7 @@ import type { BranchKey } from "./calls/owed-calls.ts";
 import type { Command } from "./commit/command.ts";
 import type { Done, Sender } from "./commit/group-commit.ts";
 import type { StoreTrouble } from "./node/node.ts";
-import type { Portion, RunSearch } from "./reading/job-history.ts";
+import type { EntrySearch, Portion, RunSearch } from "./reading/job-history.ts";
 import type { WholeJob } from "./reading/whole-job.ts";
 import type { Poll } from "./tasks/task-desk.ts";
 import type { Task } from "./tasks/task-inputs.ts";
@@ -38,7 +38,7 @@ export interface Engine {
    * Reads the history entries after a sequence: at most `limit`, and fewer if their values together are too large. Undefined when the job does not
    * exist.
    */
-  readHistory(key: JobKey, after: number, limit: number): Promise<Portion<PlainEntry> | undefined>;
+  readHistory(key: JobKey, search: EntrySearch): Promise<Portion<PlainEntry> | undefined>;
   /** Reads step runs in the order of their start. The portion is empty when the job does not exist. */
   readSteps(key: JobKey, search: RunSearch): Promise<Portion<StepRun>>;
   /** Reads one visit of a fork with the branches that have begun. Undefined when the job does not exist or has not reached such a fork. */

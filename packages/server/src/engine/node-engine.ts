@@ -29,7 +29,7 @@ import { DatabaseClock } from "./node/clock.ts";
 import { Node } from "./node/node.ts";
 import type { Parking } from "./plans/parking.ts";
 import type { Plans } from "./plans/plans.ts";
-import type { Portion, RunSearch } from "./reading/job-history.ts";
+import type { EntrySearch, Portion, RunSearch } from "./reading/job-history.ts";
 import { JobReader } from "./reading/job-reader.ts";
 import { JobWatch } from "./reading/job-watch.ts";
 import { RecentJobs } from "./reading/recent-jobs.ts";
@@ -241,8 +241,8 @@ export class NodeEngine implements Engine {
     return this.#reader.standing(key);
   }
 
-  readHistory(key: JobKey, after: number, limit: number): Promise<Portion<PlainEntry> | undefined> {
-    return this.#reader.readHistory(key, after, limit);
+  readHistory(key: JobKey, search: EntrySearch): Promise<Portion<PlainEntry> | undefined> {
+    return this.#reader.readHistory(key, search);
   }
 
   readSteps(key: JobKey, search: RunSearch): Promise<Portion<StepRun>> {

@@ -24,6 +24,7 @@ import { dashboardRoutes, withoutMalformedPage } from "./dashboard/dashboard.ts"
 import { docsRoutes } from "./docs/docs.ts";
 import { collectDeclarations, openapiRoute } from "./document/openapi.ts";
 import { answerHeaders } from "./door/answers/answer-headers.ts";
+import { AnswerRoom } from "./door/answers/answer-room.ts";
 import { compressAnswers } from "./door/answers/compression.ts";
 import { allowOrigins } from "./door/answers/cors.ts";
 import { boundUnreadAnswers } from "./door/answers/unread-answers.ts";
@@ -80,7 +81,7 @@ import { versionRoutes } from "./workflows/versions.ts";
 import { workflowRoutes } from "./workflows/workflows.ts";
 
 export interface ServerOptions
-  extends Omit<ServerParts, "basePath" | "publicUrl" | "closing" | "userNames" | "failedAccess"> {
+  extends Omit<ServerParts, "basePath" | "publicUrl" | "closing" | "userNames" | "failedAccess" | "answerRoom"> {
   readonly logger: Logger;
   readonly metrics: RequestMetrics;
 }
@@ -146,7 +147,8 @@ export function createServer(options: ServerOptions): App {
   const publicUrl = () => publicUrlOf(config, app);
   const userNames = new UserNames(database);
   const failedAccess = new FailedAccessLimit(config.maxRefusalsPerMinute, () => engine.now());
-  const derived = { basePath, publicUrl, userNames, failedAccess, closing: closingSignal(app) };
+  const answerRoom = new AnswerRoom(config);
+  const derived = { basePath, publicUrl, userNames, failedAccess, closing: closingSignal(app), answerRoom };
   const parts: ServerParts = { ...options, ...derived };
 
   app.decorate("engine", options.engine);
@@ -165,7 +167,7 @@ export function createServer(options: ServerOptions): App {
     own: () => new URL(publicUrl()).origin,
     provider: `${basePath}/oidc`,
   });
-  boundUnreadAnswers(app, config);
+  boundUnreadAnswers(app, answerRoom, config);
   compressAnswers(app);
   leaveBodiesOutOfHead(app);
   app.addHook("onSend", announceMaximums);

@@ -36,15 +36,23 @@ export interface Portion<Row> {
   readonly moreAfter?: number;
 }
 
-/** Reads the entries after `after`: at most `limit`, and fewer when their values are too large together. */
+/** Which entries to read. */
+export interface EntrySearch {
+  /** The sequence of the entry after which the search begins. */
+  readonly after: number;
+  readonly limit: number;
+  /** The most characters of the values of all entries together. One entry is read in any case. */
+  readonly maxSize?: number;
+}
+
+/** Reads entries in their order, fewer than `limit` when their values are too large together. */
 export async function readEntries(
   db: Queryable,
   key: JobKey,
-  after: number,
-  limit: number,
+  { after, limit, maxSize = maxValuesSize }: EntrySearch,
 ): Promise<Portion<PlacedEntry>> {
   const rows: PlacedEntry[] = [];
-  let room = maxValuesSize;
+  let room = maxSize;
   for await (const entries of slicesAfter(db, key, after, limit)) {
     for (const entry of entries) {
       const last = rows.at(-1);

@@ -29,7 +29,14 @@ import {
   readStandings,
   type SmallJob,
 } from "../../store/jobs/jobs.ts";
-import { type Portion, type RunSearch, readEntries, readNewestRuns, readRuns } from "./job-history.ts";
+import {
+  type EntrySearch,
+  type Portion,
+  type RunSearch,
+  readEntries,
+  readNewestRuns,
+  readRuns,
+} from "./job-history.ts";
 import { RecentForks } from "./recent-forks.ts";
 import type { JobSnapshot, RecentJobs } from "./recent-jobs.ts";
 import { TurnReads } from "./turn-reads.ts";
@@ -87,8 +94,9 @@ export class JobReader {
     return job && (await readLarge(reader, { ...job, state: unreadState(job) }, withValues));
   }
 
-  /** Reads the entries after a sequence, in order. Undefined when the job does not exist. */
-  async readHistory(key: JobKey, after: number, limit: number): Promise<Portion<PlainEntry> | undefined> {
+  /** Reads entries in their order. Undefined when the job does not exist. */
+  async readHistory(key: JobKey, search: EntrySearch): Promise<Portion<PlainEntry> | undefined> {
+    const { after, limit } = search;
     const standing = await this.standing(key);
     if (standing === undefined) return undefined;
     if (standing.sequence <= after) return { rows: [] };
@@ -98,7 +106,7 @@ export class JobReader {
       return { rows: [...entries.filter(({ sequence }) => sequence > after).take(limit)] };
     }
     const reader = this.#readerFor(key);
-    const found = await readEntries(reader, key, after, limit);
+    const found = await readEntries(reader, key, search);
     const values = await valuesAt(
       reader,
       key,

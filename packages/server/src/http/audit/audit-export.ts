@@ -3,6 +3,7 @@ import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { toTime } from "../../core/time.ts";
 import { type AuditSearch, type ListedAuditEntry, listAuditEntriesInOrder } from "../../store/audit/audit-list.ts";
+import { whileRead } from "../door/answers/unread-pieces.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { isStillAllowed } from "../door/authorization.ts";
 import { closed, OrganizationParams, oneOf } from "../door/schemas.ts";
@@ -80,7 +81,8 @@ export function auditExportRoutes(app: App, parts: ServerParts): void {
         .type(`${format.mediaType}; charset=utf-8`)
         .header("content-disposition", `attachment; filename="audit-${organizationId}.${name}"`);
       // Each page is fetched after the page before it has been sent. No more pages are fetched once the client is gone.
-      return reply.send(Readable.from(linesOf(parts, request, search, format), { highWaterMark: 1 }));
+      const lines = whileRead(linesOf(parts, request, search, format), reply, organizationId, parts);
+      return reply.send(Readable.from(lines, { highWaterMark: 1 }));
     },
   );
 }

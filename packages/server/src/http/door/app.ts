@@ -18,6 +18,7 @@ import type { Plans } from "../../engine/plans/plans.ts";
 import type { UsedMaximum } from "../../management/act/act.ts";
 import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { Database } from "../../store/home/database.ts";
+import type { AnswerRoom } from "./answers/answer-room.ts";
 import type { BoundsRule } from "./bounds-check.ts";
 import type { TraceContext } from "./trace-context.ts";
 import type { UserNames } from "./user-names.ts";
@@ -53,6 +54,7 @@ export interface ServerParts {
   readonly publicUrl: () => string;
   /** Aborts when the server begins to close. Streams then end. */
   readonly closing: AbortSignal;
+  readonly answerRoom: AnswerRoom;
 }
 
 declare module "fastify" {

@@ -100,7 +100,7 @@ export function jobHistoryRoutes(app: App, { engine }: ServerParts): void {
     },
     async (request, reply) => {
       const page = pageOf(request, isPositiveInteger);
-      const found = await engine.readHistory(request.params, Number(page.after ?? 0), page.limit);
+      const found = await engine.readHistory(request.params, { after: Number(page.after ?? 0), limit: page.limit });
       if (found === undefined) throw notFound("job");
       const { rows, ...next } = page.cut(
         found.rows,

@@ -9,13 +9,13 @@ import { isPositiveInteger } from "../door/paging.ts";
 import { noteWaiting } from "../door/rate-limit.ts";
 import { JobParams, noContent } from "../door/schemas.ts";
 import { renderEntry } from "./job-history.ts";
-import { Bell, entriesAtOnce, lookMs, sendStream, serverSentEvent, streamResponse } from "./server-sent.ts";
+import { accessCheck, Bell, lookMs, sendStream, serverSentEvent, slice, streamResponse } from "./server-sent.ts";
 
 /** The number of waits of `lookMs` after which a quiet stream sends a heartbeat. */
 const looksPerHeartbeat = 15;
 
 export function jobStreamRoutes(app: App, parts: ServerParts): void {
-  const { engine, closing } = parts;
+  const { engine } = parts;
 
   app.get(
     "/organizations/:organizationId/jobs/:jobId/stream",
@@ -47,8 +47,10 @@ export function jobStreamRoutes(app: App, parts: ServerParts): void {
       if (after > 0 && isFinishedAt(standing, after)) return reply.code(204).send(null);
       const bell = new Bell();
       const unwatch = engine.watchJob(request.params, bell.ring);
-      noteWaiting(request, parts, request.params.organizationId);
-      return sendStream(reply, follow(parts, request, request.params, after, bell), { closing, bell, unwatch });
+      const { organizationId } = request.params;
+      noteWaiting(request, parts, organizationId);
+      const pieces = follow(parts, request, request.params, after, bell);
+      return sendStream(reply, pieces, { organizationId, parts, bell, unwatch });
     },
   );
 }
@@ -61,6 +63,7 @@ async function* follow(
   bell: Bell,
 ): AsyncGenerator<string> {
   const { engine, closing } = parts;
+  const isAllowed = accessCheck(request, "job:read", parts);
   let sent = after;
   let isNew = true;
   yield ": the history of the job follows\n\n";
@@ -68,14 +71,14 @@ async function* follow(
     if (looks % looksPerHeartbeat === 0) yield ": still here\n\n";
     const standing = isNew || looks % looksPerHeartbeat === 0 ? await engine.readStanding(key) : undefined;
     while (standing !== undefined && sent < standing.sequence && !closing.aborted) {
-      const found = await engine.readHistory(key, sent, entriesAtOnce);
+      const found = await engine.readHistory(key, { after: sent, ...slice });
       if (found === undefined || found.rows.length === 0) return;
       for (const entry of found.rows) {
         yield serverSentEvent(String(entry.sequence), entry.type, renderEntry(entry));
         sent = entry.sequence;
+        // A slow reader may take minutes for a long history, and may lose access meanwhile.
+        if (sent < standing.sequence && !(await isAllowed())) return;
       }
-      // A slow reader may take minutes for a long history, and may lose access meanwhile.
-      if (sent < standing.sequence && !(await isStillAllowed(request, "job:read", parts))) return;
     }
     if (standing !== undefined && isFinishedAt(standing, sent)) return;
     isNew = await bell.heard(lookMs);

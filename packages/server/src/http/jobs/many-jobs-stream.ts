@@ -8,7 +8,7 @@ import { problemDetails } from "../door/errors.ts";
 import { closed, noContent } from "../door/schemas.ts";
 import { renderEntry } from "./job-history.ts";
 import { isFinishedAt } from "./job-stream.ts";
-import { Bell, entriesAtOnce, lookMs, sendStream, serverSentEvent, streamResponse } from "./server-sent.ts";
+import { accessCheck, Bell, lookMs, sendStream, serverSentEvent, slice, streamResponse } from "./server-sent.ts";
 
 /** A person has fewer jobs open at the same time. Each job counts as one of the requests that wait for a job. */
 const maxJobs = 50;
@@ -39,8 +39,6 @@ const LastSequences = Type.String({
 
 /** Over HTTP/1.1, a browser opens at most six connections to one host, so all of its pages share one stream. */
 export function manyJobsStreamRoutes(app: App, parts: ServerParts): void {
-  const { closing } = parts;
-
   app.get(
     "/stream",
     {
@@ -67,7 +65,8 @@ export function manyJobsStreamRoutes(app: App, parts: ServerParts): void {
         return reply.code(204).send(null);
       const bell = new Bell();
       const unwatch = watchAll(parts, jobs, bell);
-      return sendStream(reply, follow(parts, request, jobs, bell), { closing, bell, unwatch });
+      const organizationId = jobs[0]?.key.organizationId ?? "";
+      return sendStream(reply, follow(parts, request, jobs, bell), { organizationId, parts, bell, unwatch });
     },
   );
 }
@@ -95,6 +94,7 @@ async function* follow(
 ): AsyncGenerator<string> {
   const { engine, closing } = parts;
   yield ": the histories of the jobs follow\n\n";
+  const isAllowed = accessCheck(request, "any", parts);
   let heartbeatAt = performance.now() + heartbeatMs;
   let rereadAt = performance.now() + rereadMs;
   while (!closing.aborted && !bell.isOver) {
@@ -103,17 +103,17 @@ async function* follow(
       rereadAt = performance.now() + rereadMs;
     }
     for (const job of await lookAtNew(parts, jobs)) {
-      // A slow reader may have taken minutes for the previous entries, and may have lost access meanwhile.
-      if (!(await isStillAllowed(request, "any", parts))) return;
       await check(parts, request, job);
       if (job.problem !== undefined) continue;
       const before = job.sent;
       // A long history is read in slices, so that it does not delay the other jobs.
-      const found = await engine.readHistory(job.key, job.sent, entriesAtOnce);
+      const found = await engine.readHistory(job.key, { after: job.sent, ...slice });
       if (found === undefined) job.problem = notFound("job");
       for (const entry of found?.rows ?? []) {
         job.sent = entry.sequence;
         yield serverSentEvent(idOf(jobs), entry.type, { ...job.key, entry: renderEntry(entry) });
+        // A slow reader may take minutes for the entries, and may lose access meanwhile.
+        if (!(await isAllowed())) return;
       }
       job.isNew ||= job.sent > before;
     }

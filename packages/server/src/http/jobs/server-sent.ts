@@ -1,11 +1,16 @@
 import { setMaxListeners } from "node:events";
 import { finished, Readable } from "node:stream";
-import type { FastifyReply } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
+import type { Permission } from "../../auth/permissions/permissions.ts";
+import { whileRead } from "../door/answers/unread-pieces.ts";
+import type { ServerParts } from "../door/app.ts";
+import { isStillAllowed } from "../door/authorization.ts";
 
 /** While a stream is quiet, it checks this often whether its token is still valid. */
 export const lookMs = 1_000;
-export const entriesAtOnce = 200;
+/** What a stream reads of a history at once, and keeps in memory while its client reads slowly. */
+export const slice = { limit: 200, maxSize: 1_000_000 };
 
 /**
  * The headers tell proxies not to buffer entries. They also end the connection with the stream, because a connection that stayed open would delay the
@@ -49,8 +54,23 @@ export class Bell {
   }
 }
 
+/** Returns a check whether the caller may still read, which asks at most once in `lookMs`. */
+export function accessCheck(
+  request: FastifyRequest,
+  permission: Permission | "any",
+  parts: ServerParts,
+): () => Promise<boolean> {
+  let checkedAt = performance.now();
+  return async () => {
+    if (performance.now() - checkedAt < lookMs) return true;
+    checkedAt = performance.now();
+    return await isStillAllowed(request, permission, parts);
+  };
+}
+
 interface Streamed {
-  readonly closing: AbortSignal;
+  readonly organizationId: string;
+  readonly parts: ServerParts;
   readonly bell: Bell;
   /** Ends the watches that ring the bell. */
   readonly unwatch: () => void;
@@ -60,12 +80,13 @@ interface Streamed {
 export function sendStream(
   reply: FastifyReply,
   pieces: AsyncGenerator<string>,
-  { closing, bell, unwatch }: Streamed,
+  { organizationId, parts, bell, unwatch }: Streamed,
 ): FastifyReply {
+  const { closing } = parts;
   // Each stream listens to this signal, and Node.js would warn of a leak at more than ten listeners.
   setMaxListeners(0, closing);
   closing.addEventListener("abort", bell.ring);
-  const stream = Readable.from(pieces);
+  const stream = Readable.from(whileRead(pieces, reply, organizationId, parts), { highWaterMark: 1 });
   // The generator cannot do this: a generator that never began runs no `finally`.
   const end = () => {
     unwatch();

@@ -248,7 +248,7 @@ export class Family {
       keys.map(async (key): Promise<SeenJob> => {
         const [whole, history, calls] = await Promise.all([
           reader.read(key),
-          reader.readHistory(key, 0, 10_000),
+          reader.readHistory(key, { after: 0, limit: 10_000 }),
           findCalls(this.#database, key),
         ]);
         if (whole === undefined || history === undefined) throw new Error(`There is no job ${key.jobId}.`);

@@ -147,7 +147,7 @@ export class MortalNodes {
     const reader = new JobReader({ database, recent: new RecentJobs(), isAlone: false });
     const [row, history, calls, notices] = await Promise.all([
       readJob(database, key),
-      reader.readHistory(key, 0, 10_000),
+      reader.readHistory(key, { after: 0, limit: 10_000 }),
       findCalls(database, key),
       database.query(noticesOfSender, [key.organizationId, key.jobId]),
     ]);

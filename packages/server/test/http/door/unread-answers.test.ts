@@ -27,16 +27,17 @@ onOneStore((home) => {
     const inputJson = { text: "x".repeat(900_000) };
     const { jobId } = await submitAndWait(api, workflowId, inputJson);
     const path = `/organizations/${organizationId}/jobs/${jobId}`;
-    /** Asks for the job, and reads only the beginning of the answer. */
-    const askWithoutReading = async (): Promise<Socket> => {
+    /** Asks for the job or its stream, and reads only the beginning of the answer. */
+    const askWithoutReading = async (part = ""): Promise<Socket> => {
       const socket = await open(service.port);
       socket.on("error", () => {});
-      socket.write(requestText(`GET ${path}`, [`Authorization: Bearer ${owner.token}`]));
+      socket.write(requestText(`GET ${path}${part}`, [`Authorization: Bearer ${owner.token}`]));
       await once(socket, "readable");
       return socket;
     };
     const again = { body: { workflowId, workflowVersion: { versionNumber: 1 }, inputJson } };
-    return { api, params: { jobId }, again, askWithoutReading };
+    const streamCount = () => service.running.engine.waitingCountOf(organizationId);
+    return { api, params: { jobId }, again, askWithoutReading, streamCount };
   }
 
   const succeeds = (api: Client, params: { jobId: string }) =>
@@ -58,6 +59,29 @@ onOneStore((home) => {
     await other.api.call("GetJob", { params: other.params });
     socket.destroy();
     await succeeds(api, params);
+  });
+
+  test("streams that nobody reads take room for unread answers, and the one for which there is no room is closed", async () => {
+    await using service = await started({ STEPWELL_MAX_UNREAD_ANSWERS_MB: "40" });
+    const { askWithoutReading, streamCount } = await withLargeJob(service);
+    for (let count = 1; count <= 12; count += 1) await askWithoutReading("/stream");
+    expect(streamCount()).toBe(12);
+    await expect.poll(streamCount).toBe(10);
+  });
+
+  test("a client that does not read its stream is disconnected", async () => {
+    await using service = await started({ STEPWELL_REQUEST_TIMEOUT_MS: "500", STEPWELL_HEADERS_TIMEOUT_MS: "500" });
+    const { askWithoutReading, streamCount } = await withLargeJob(service);
+    await askWithoutReading("/stream");
+    expect(streamCount()).toBe(1);
+    await expect.poll(streamCount).toBe(0);
+  });
+
+  test("a service that stops does not wait for a client that does not read its stream", async () => {
+    const service = await started({ STEPWELL_REQUEST_TIMEOUT_MS: "600000" });
+    const { askWithoutReading } = await withLargeJob(service);
+    await askWithoutReading("/stream");
+    await service.stop();
   });
 
   inWholeMatrix(() => {

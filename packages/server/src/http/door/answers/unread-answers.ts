@@ -1,6 +1,7 @@
 import type { Config } from "../../../config.ts";
 import { ServiceError } from "../../../core/service-error.ts";
 import type { App } from "../app.ts";
+import type { AnswerRoom } from "./answer-room.ts";
 
 /**
  * Bounds the answers that their clients have not read yet. An answer stays in memory until it is read, so clients that ask for large answers and
@@ -8,11 +9,9 @@ import type { App } from "../app.ts";
  */
 export function boundUnreadAnswers(
   app: App,
-  { maxUnreadAnswersMb, requestTimeoutMs }: Pick<Config, "maxUnreadAnswersMb" | "requestTimeoutMs">,
+  room: AnswerRoom,
+  { requestTimeoutMs }: Pick<Config, "requestTimeoutMs">,
 ): void {
-  const maxAll = maxUnreadAnswersMb * 1_000_000;
-  const unread = new Map<string, number>();
-  let all = 0;
   app.addHook("onSend", (request, reply, payload, done) => {
     if (request.method === "HEAD") return done(null, payload);
     const isWhole = typeof payload === "string" || Buffer.isBuffer(payload);
@@ -20,17 +19,10 @@ export function boundUnreadAnswers(
     const size = isWhole ? payload.length : Number(reply.getHeader("content-length") ?? 0);
     if (size < large) return done(null, payload);
     const { organizationId = "" } = (request.params ?? {}) as { readonly organizationId?: string };
-    const own = unread.get(organizationId) ?? 0;
-    if (all + size > maxAll || own + size > maxAll / 2) return done(tooManyUnread(request.method));
-    all += size;
-    unread.set(organizationId, own + size);
+    const free = room.take(organizationId, size);
+    if (free === undefined) return done(tooManyUnread(request.method));
     reply.raw.setTimeout(requestTimeoutMs);
-    reply.raw.once("close", () => {
-      all -= size;
-      const rest = (unread.get(organizationId) ?? 0) - size;
-      if (rest > 0) unread.set(organizationId, rest);
-      else unread.delete(organizationId);
-    });
+    reply.raw.once("close", free);
     done(null, payload);
   });
 }
