@@ -52,8 +52,8 @@ async function measureCounting(database: Database, jobs: number, progress: (line
   const organizationId = await newOrganization(database);
   const workflow = { workflowId: randomUUID(), versionId: randomUUID() };
   await seedJobs(database, { organizationId, ...workflow, jobCount: jobs, until: Date.now(), days, withHistory: true });
-  await database.vacuum("job");
-  await database.vacuum("job_history");
+  await database.upkeep.vacuum("job");
+  await database.upkeep.vacuum("job_history");
   progress(`metrics: ${jobs} jobs are there to be counted`);
   const duty = metricRollupsDuty(database);
   const begun = performance.now();
@@ -66,7 +66,7 @@ export async function measureReading(database: Database) {
   const organizationId = await newOrganization(database);
   const to = Math.ceil(Date.now() / dayMs) * dayMs;
   const workflowIds = await seedRollups(database, organizationId, to);
-  await database.vacuum("metric_rollup");
+  await database.upkeep.vacuum("metric_rollup");
   const range = { organizationId, from: to - days * dayMs, to, workflowIds: null };
   const count = "SELECT count(*)::integer AS count FROM metric_rollup WHERE organization_id = $1";
   const query = { name: "count_rollups", scope: "organization", text: count, planned: "each-time" } as const;

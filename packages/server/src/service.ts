@@ -17,6 +17,7 @@ import type { Config } from "./config.ts";
 import type { Timestamp } from "./core/time.ts";
 import { executorCatalog } from "./engine/executors/catalog.ts";
 import { auditSealingDuty } from "./engine/maintenance/audit-sealing.ts";
+import { checkpointDuty } from "./engine/maintenance/checkpoint.ts";
 import type { Duty } from "./engine/maintenance/duty.ts";
 import { metricRollupsDuty } from "./engine/maintenance/metric-rollups.ts";
 import { peopleRetentionDuty } from "./engine/maintenance/people-retention.ts";
@@ -170,7 +171,7 @@ async function startEngine(
   engine.addDuty(peopleRetentionDuty({ ...config, database, now }));
   engine.addDuty(metricRollupsDuty(database));
   engine.addDuty(auditSealingDuty({ database, now, key: secrets.keyFor("audit") }));
-  if (isAlone) engine.addDuty(vacuumDuty(database));
+  if (isAlone) for (const duty of [vacuumDuty, checkpointDuty]) engine.addDuty(duty(database.upkeep));
   return { engine, executors, plans };
 }
 

@@ -1,11 +1,11 @@
-import type { Database } from "../../store/home/database.ts";
+import type { Upkeep } from "../../store/home/database.ts";
 import type { Duty } from "./duty.ts";
 
 /**
  * Vacuums the embedded store. That store has no background workers that remove dead rows and count the living ones for the query planner. A vacuum
  * blocks the process while it runs, so each run takes one table only.
  */
-export function vacuumDuty(database: Database): Duty {
+export function vacuumDuty(upkeep: Upkeep): Duty {
   const tables = [
     "job",
     "job_history",
@@ -24,6 +24,13 @@ export function vacuumDuty(database: Database): Duty {
     "job_tree",
     "task_queue",
     "task_worker",
+    "rate_usage",
+    "sign_in_backoff",
+    "user_token",
+    "account_activity",
+    "refresh_exchange",
+    "password_link",
+    "user_idempotency_key",
   ];
   let next = 0;
   return {
@@ -32,12 +39,17 @@ export function vacuumDuty(database: Database): Duty {
     async runOnce() {
       const table = tables[next % tables.length];
       next += 1;
-      if (table !== undefined) await database.vacuum(table);
+      if (table !== undefined) await upkeep.vacuum(table);
       // In this table, each commit and each call leaves a dead row within seconds, and there are hardly any living rows.
-      await database.vacuum("metric_change");
-      await database.vacuum("job_call");
-      await database.vacuum("job_notice");
+      await upkeep.vacuum("metric_change");
+      await upkeep.vacuum("job_call");
+      await upkeep.vacuum("job_notice");
+      // The other tables change rarely, so only their age makes a vacuum necessary.
+      await upkeep.freezeOldest(oldTransactions);
       return undefined;
     },
   };
 }
+
+/** A twentieth of the transactions after which rows that are not frozen vanish. */
+const oldTransactions = 100_000_000;

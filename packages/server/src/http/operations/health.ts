@@ -57,5 +57,5 @@ const sentences: Readonly<Record<Unreadiness, string>> = {
   "store-unreachable":
     "The store has not answered this node for some seconds. Check that the database runs, and that this node reaches it.",
   "lease-expired":
-    "The lease of this node has expired, because the process got no processor time or its machine slept. Other nodes may have taken over its jobs. It becomes ready with its next heartbeat.",
+    "The lease of this node has expired, because the machine slept, its clock was set forward, or the process stood still. Other nodes may have taken over its jobs. It becomes ready with its next heartbeat.",
 };

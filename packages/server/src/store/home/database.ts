@@ -26,11 +26,25 @@ export interface Database extends Queryable {
   isFull(): boolean;
   /** Checks whether the disk has room again. Call it while `isFull` is true. */
   lookForRoom(): Promise<void>;
-  /**
-   * Removes the dead rows of a table and counts the living rows for the query planner. Only a store without a background worker for this needs it.
-   */
-  vacuum(table: string): Promise<void>;
+  /** Only a store without background processes needs it. */
+  readonly upkeep: Upkeep;
   close(): Promise<void>;
+}
+
+/** What the background processes of a server do for its databases. The embedded store has no such processes, so the service does this work itself. */
+export interface Upkeep {
+  /** Removes the dead rows of a table, and counts the living rows for the query planner. */
+  vacuum(table: string): Promise<void>;
+  /**
+   * Freezes the rows of the table that has the oldest ones, system tables included, if they are more than this many transactions old. A row that is
+   * not frozen can no longer be seen after another 2^31 transactions.
+   */
+  freezeOldest(transactions: number): Promise<void>;
+  /**
+   * Runs a checkpoint if the log since the last one has more than this many bytes. A checkpoint removes the log before it. Without any, the log would
+   * fill the disk, and all of it would be replayed after a crash.
+   */
+  checkpointAbove(bytes: number): Promise<void>;
 }
 
 export interface Queryable {

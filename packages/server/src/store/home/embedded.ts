@@ -123,8 +123,8 @@ function startParameters(bufferMb: number): string[] {
     fsync: "on",
     wal_sync_method: "fsync",
     shared_buffers: `${bufferMb}MB`,
-    // A checkpoint blocks this process, and after a crash the log since the last checkpoint is replayed. A small log keeps both short.
-    max_wal_size: "96MB",
+    // Each vacuum freezes what it looks at. Otherwise a whole table would have to be frozen at once some day, which would stop the process for long.
+    vacuum_freeze_min_age: "0",
     jit: "off",
   };
   return ["--single", "-O", "-j", ...Object.entries(parameters).flatMap(([name, value]) => ["-c", `${name}=${value}`])];

@@ -17,6 +17,7 @@ import type { DiskRoom } from "./disk-room.ts";
 import type { Lane, Lanes } from "./lanes.ts";
 import type { ShardSearch } from "./shard-search.ts";
 import { isRefusedByShards, type Shards } from "./shards.ts";
+import { upkeepBy } from "./upkeep.ts";
 
 export interface PoolOptions {
   /** False behind a PgBouncer that does not support named statements. */
@@ -53,9 +54,7 @@ export function poolDatabase(lanes: Lanes, options: PoolOptions): Database {
     },
     isFull: () => options.room.isFull,
     lookForRoom: () => options.room.look(transactionBy(engine, options)),
-    async vacuum(table) {
-      await engine.run(() => engine.pool.query(`VACUUM (ANALYZE) ${pg.escapeIdentifier(table)}`));
-    },
+    upkeep: upkeepBy(engine),
     async close() {
       const ended = Promise.all([...new Set([engine.pool, requests.pool, reads.pool])].map((pool) => pool.end()));
       await Promise.race([ended, delay(closeTimeoutMs, undefined, { ref: false })]);

@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { chmod, mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { ask } from "@stepwell/testing/audit-rows.ts";
 import { Child } from "@stepwell/testing/child.ts";
 import { addNote, createNotes, readNotes, said } from "@stepwell/testing/notes.ts";
 import { layEmbeddedStore } from "@stepwell/testing/stores.ts";
@@ -26,6 +27,9 @@ const usual = {
     throw error;
   },
 };
+
+/** The bytes of the log since the last checkpoint. */
+const measureLog = "SELECT pg_current_wal_lsn() - redo_lsn AS bytes FROM pg_control_checkpoint()";
 
 function emptyDirectory(): string {
   return join(inject("scratchDirectory"), randomBytes(6).toString("hex"));
@@ -75,6 +79,35 @@ describe("an open store", () => {
     await work();
     return syncCount - before;
   }
+
+  test("keeps its log short: a checkpoint removes what has grown above the limit", async () => {
+    const logOf = async () => Number((await ask<{ bytes: string }>(database, measureLog))[0]?.bytes);
+    await ask(
+      database,
+      "CREATE TABLE filler AS SELECT repeat(md5(n::text), 30) AS text FROM generate_series(1, 5000) AS n",
+    );
+    const grown = await logOf();
+    expect(grown).toBeGreaterThan(4_000_000);
+    await database.upkeep.checkpointAbove(2 * grown);
+    expect(await logOf()).toBeGreaterThanOrEqual(grown);
+    await database.upkeep.checkpointAbove(4_000_000);
+    expect(await logOf()).toBeLessThan(100_000);
+  });
+
+  test("freezes its oldest rows, those of system tables too, and then lets the younger ones be", async () => {
+    const age = async () =>
+      (
+        await ask<{ age: number }>(
+          database,
+          "SELECT age(datfrozenxid) AS age FROM pg_database WHERE datname = current_database()",
+        )
+      )[0]?.age ?? 0;
+    for (let count = 0; count < 200; count += 1) await addNote(database, `note ${count}`);
+    expect(await age()).toBeGreaterThan(200);
+    for (let table = 0; table < 300 && (await age()) > 200; table += 1) await database.upkeep.freezeOldest(150);
+    expect(await age()).toBeLessThanOrEqual(200);
+    await database.upkeep.freezeOldest(1_000_000);
+  });
 
   test("syncs every commit to the disk before it is answered", async () => {
     for (const content of ["one", "two", "three"]) {

@@ -45,7 +45,7 @@ onEveryStore((home) => {
        SELECT $1::uuid, 'key ' || n, '\\x00', $1::uuid, now() - n * interval '1 second' FROM generate_series(1, 20000) AS n`,
       [organizationId],
     );
-    for (const table of ["job", "idempotency_key"]) await database.vacuum(table);
+    for (const table of ["job", "idempotency_key"]) await database.upkeep.vacuum(table);
     search = { ...everything, organizationId, workflowId: busy.workflowId };
   }, 60_000);
 
@@ -97,7 +97,7 @@ onEveryStore((home) => {
        SELECT $1::uuid, $2::uuid, n, 'event ' || n, 'unmatched', '{}', now() FROM generate_series(1, 10000) AS n`,
       [organizationId, jobId],
     );
-    await database.vacuum("job_event");
+    await database.upkeep.vacuum("job_event");
     const plans = await plansOf(database, organizationId, (reader) =>
       findKeptEvents(reader, [{ organizationId, jobId, eventId: "event 5000" }]),
     );

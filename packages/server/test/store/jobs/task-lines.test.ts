@@ -34,7 +34,7 @@ onEveryStore((home) => {
       [organizationId, taskCount, workflowCount],
     );
     if (more !== "") await database.query(said(more), [organizationId]);
-    await database.vacuum("job_call");
+    await database.upkeep.vacuum("job_call");
     return { organizationId, queue: "q" };
   }
 
@@ -110,7 +110,7 @@ onEveryStore((home) => {
       ),
       [key.organizationId],
     );
-    for (const table of ["job_call", "task_queue", "task_worker"]) await opened.database.vacuum(table);
+    for (const table of ["job_call", "task_queue", "task_worker"]) await opened.database.upkeep.vacuum(table);
   }, 60_000);
 
   test.each<[name: string, ask: (db: Queryable) => Promise<unknown>]>([
