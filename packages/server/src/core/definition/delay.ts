@@ -1,5 +1,6 @@
 import type { JsonValue } from "../json/json.ts";
 import { hasFormat } from "../schema/formats/format.ts";
+import { endOfTime } from "../time.ts";
 
 /** The length of a step's sleep: either a number of milliseconds from its start (`ms`), or a time (`untilMs`, in milliseconds since 1970). */
 export type Delay = { readonly ms: number } | { readonly untilMs: number };
@@ -30,9 +31,11 @@ export function readDelay({
   }
   if (until !== undefined) {
     const untilMs = typeof until === "string" && hasFormat(until, "date-time") ? momentOf(until) : undefined;
-    return untilMs === undefined
-      ? { field: "until", problem: "must be a time as in 2026-01-31T12:00:00Z (RFC 3339)" }
-      : { untilMs };
+    if (untilMs === undefined)
+      return { field: "until", problem: "must be a time as in 2026-01-31T12:00:00Z (RFC 3339)" };
+    return untilMs < endOfTime
+      ? { untilMs }
+      : { field: "until", problem: "must be a time before the year 10000 (UTC)" };
   }
   if (typeof seconds !== "number" || !(seconds >= 0 && seconds <= maxDelaySeconds)) {
     const wanted = `a number of seconds from 0 to ${maxDelaySeconds} (a year)`;

@@ -49,19 +49,30 @@ export function takeoverDuty(options: TakeoverOptions): Duty {
       const { livingNodeIds, deadNodes } = await lookAround();
       const limit = Math.min(maxCallsAtOnce, roomCount());
       const leftOut = { ...plans.parking.leftOut(), organizationIds: memory.reports.busy() };
-      const orphans = limit === 0 ? [] : await findOrphanedCalls(database, livingNodeIds, leftOut, limit);
+      const found = limit === 0 ? [] : await findOrphanedCalls(database, livingNodeIds, leftOut, limit);
+      const orphans = await withoutNewNodes(found, lookAround);
       // When this node cannot continue a job, it leaves the job's call to a node that can.
       const readable = await plans.findReadable(database, orphans);
       const ours = orphans.filter(({ versionId }) => readable.has(versionId));
       for (const [deadNodeId, calls] of Map.groupBy(ours, (orphan) => orphan.nodeId)) {
         await takeOver(options, memory, deadNodeId, calls);
       }
-      if (orphans.length === limit && ours.length > 0) return { againInMs: 0 };
+      if (found.length === limit && ours.length > 0) return { againInMs: 0 };
       after = await takeBackForgotten(options, memory, after);
       for (const node of deadNodes) await removeDeadNode(database, node);
       return undefined;
     },
   };
+}
+
+/** Leaves out the calls of nodes that have started since the nodes were listed. They are not orphans. */
+async function withoutNewNodes(
+  found: readonly FoundCall[],
+  lookAround: TakeoverOptions["lookAround"],
+): Promise<readonly FoundCall[]> {
+  if (found.length === 0) return found;
+  const { livingNodeIds } = await lookAround();
+  return found.filter(({ nodeId }) => !livingNodeIds.includes(nodeId));
 }
 
 interface Memory {

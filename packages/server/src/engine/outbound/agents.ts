@@ -54,8 +54,8 @@ export class Agents {
     for (const [organizationId, agent] of this.#agents) {
       if (this.#agents.size <= maxAgents) return;
       this.#agents.delete(organizationId);
-      // `close` lets the calls that are under way on this agent end first.
-      void agent.close();
+      // `close` lets the calls that are under way on this agent end first. A caller that has just got the agent sends its request before.
+      setImmediate(() => void agent.close());
     }
   }
 }

@@ -18,7 +18,7 @@ import type { Plans } from "../../engine/plans/plans.ts";
 import type { UsedMaximum } from "../../management/act/act.ts";
 import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { Database } from "../../store/home/database.ts";
-import type { AnswerRoom } from "./answers/answer-room.ts";
+import type { AnswerRoom } from "./answer-room.ts";
 import type { BoundsRule } from "./bounds-check.ts";
 import type { TraceContext } from "./trace-context.ts";
 import type { UserNames } from "./user-names.ts";

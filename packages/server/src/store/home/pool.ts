@@ -104,8 +104,9 @@ function transactionBy(lane: Lane, options: PoolOptions): Database["transaction"
       const client = await connect(lane.pool);
       const settings = lane.settingsOf?.(client) ?? [];
       const failures: unknown[] = [];
+      const begun = begin(client, options, failures, { ...bounds, settings });
       try {
-        const result = await work(begin(client, options, failures, { ...bounds, settings }));
+        const result = await work(begun).finally(begun.end);
         await commit(client);
         client.release();
         return result;
@@ -180,7 +181,7 @@ function begin(
   options: PoolOptions,
   failures: unknown[],
   { lockTimeoutMs, isKeyed = false, settings }: TransactionOptions & { readonly settings: readonly string[] },
-): Queryable {
+): Queryable & { readonly end: () => void } {
   const isSharded = options.sharding?.shards.isSharded === true;
   // The settings apply to this transaction alone, because a connection pooler gives each transaction another session.
   const all = [
@@ -193,9 +194,15 @@ function begin(
   ];
   const begun = asked(client.query(["BEGIN ISOLATION LEVEL READ COMMITTED", ...all].join("; ")));
   begun.catch(() => {});
+  let isOver = false;
   return {
+    end: () => {
+      isOver = true;
+    },
     async query(statement, values) {
       if (!statement.text.startsWith("SELECT")) await begun;
+      // When one of several parts of the work fails, the others may go on after the rollback. Their statements would be transactions of their own.
+      if (isOver) throw new Error("The transaction is over.");
       const answer = run(client, statement, values, options);
       answer.catch((error: unknown) => failures.push(error));
       const [rows] = await Promise.all([answer, begun]);

@@ -73,10 +73,10 @@ const readMetricRows = statement<ArraysOfBucket>(
      WHERE organization_id = $1 AND workflow_id = ANY(coalesce($6::uuid[], ${allWorkflows}))
        AND measure = $2 AND bucket_seconds = $3 AND bucket >= $4 AND bucket < $5
      UNION ALL
-     SELECT hour * 3600 / $3::integer, class, count, total, max
+     SELECT (hour::bigint * 3600 / $3::integer)::integer, class, count, total, max
      FROM metric_change
      CROSS JOIN LATERAL json_to_recordset(changes) AS change (${changeColumns})
-     WHERE organization_id = $1 AND measure = $2 AND hour * 3600 / $3::integer >= $4 AND hour * 3600 / $3::integer < $5
+     WHERE organization_id = $1 AND measure = $2 AND hour::bigint * 3600 / $3::integer >= $4 AND hour::bigint * 3600 / $3::integer < $5
        AND ($6::uuid[] IS NULL OR workflow = ANY($6))
    ) AS counted
    GROUP BY bucket`,

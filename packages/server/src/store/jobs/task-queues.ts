@@ -324,16 +324,38 @@ export async function setQueuePaused(
   { organizationId, queue }: QueueKey,
   paused: { readonly at: Timestamp; readonly by: Actor } | null,
 ): Promise<boolean> {
-  const values = paused === null ? [null, null] : [new Date(paused.at).toISOString(), JSON.stringify(paused.by)];
-  return (await transaction.query(putQueuePaused, [organizationId, queue, ...values])).length > 0;
+  if (paused !== null) {
+    const values = [organizationId, queue, new Date(paused.at).toISOString(), JSON.stringify(paused.by)];
+    return (await transaction.query(pauseQueue, values)).length > 0;
+  }
+  const forgotten = await transaction.query(forgetPausedQueue, [organizationId, queue]);
+  return forgotten.length > 0 || (await transaction.query(resumeQueue, [organizationId, queue])).length > 0;
 }
 
-const putQueuePaused = statement<{ queue: string }>(
-  "put_queue_paused",
+const pauseQueue = statement<{ queue: string }>(
+  "pause_queue",
   "organization",
   `INSERT INTO task_queue (organization_id, queue, paused_at, paused_by)
    VALUES ($1, $2, $3, $4)
    ON CONFLICT (organization_id, queue) DO UPDATE SET paused_at = excluded.paused_at, paused_by = excluded.paused_by
-   WHERE (task_queue.paused_at IS NULL) <> (excluded.paused_at IS NULL)
+   WHERE task_queue.paused_at IS NULL
+   RETURNING queue`,
+);
+
+/** A queue that no worker has asked for lately has a row only because it is paused. Nothing would delete this row later. */
+const forgetPausedQueue = statement<{ queue: string }>(
+  "forget_paused_queue",
+  "organization",
+  `DELETE FROM task_queue
+   WHERE organization_id = $1 AND queue = $2 AND paused_at IS NOT NULL
+     AND (polled_at IS NULL OR polled_at < now() - interval '1 day')
+   RETURNING queue`,
+);
+
+const resumeQueue = statement<{ queue: string }>(
+  "resume_queue",
+  "organization",
+  `UPDATE task_queue SET paused_at = NULL, paused_by = NULL
+   WHERE organization_id = $1 AND queue = $2 AND paused_at IS NOT NULL
    RETURNING queue`,
 );

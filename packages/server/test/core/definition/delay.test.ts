@@ -21,6 +21,7 @@ describe("a delay is rejected", () => {
     ["of a negative time", { seconds: -1 }, "/seconds", "must be 0 or more"],
     ["of more than a year", { seconds: 31_536_001 }, "/seconds", "must be 31536000 or less"],
     ["of seconds as text", { seconds: "5" }, "/seconds", "must be a number"],
+    ["until a time after the year 9999", { until: "9999-12-31T23:59:59-05:00" }, "/until", "before the year 10000"],
     ["until a day", { until: "2026-01-31" }, "/until", "must be a time as in"],
     ["until a time without a zone", { until: "2026-01-31T12:00:00" }, "/until", "must be a time as in"],
     ["until a number", { until: 5 }, "/until", "must be a string"],

@@ -394,12 +394,24 @@ describe("connections", () => {
     expect(ports.indexOf(ports[5])).toBe(5);
   });
 
+  test("stay open for the calls of more than two hundred organizations that begin at the same moment", async () => {
+    await using server = await ScriptedServer.start((response) => response.end());
+    const executor = http(localSettings);
+    const signal = new AbortController().signal;
+    const organizationIds = Array.from({ length: 300 }, (_, index) => String(index));
+    const config = { url: server.endpoint.href, method: "POST" };
+    const outcomes = await Promise.all(
+      organizationIds.map((organizationId) => executor.call(requestOf({ organizationId, config }), signal)),
+    ).finally(() => executor.close?.());
+    expect(new Set(outcomes.map(({ type }) => type))).toEqual(new Set(["succeeded"]));
+  });
+
   test("are kept for two hundred organizations at most, and end when the executor does", async () => {
     const agents = new Agents(new AddressRule([]));
     const first = await agents.of("0");
     for (let index = 1; index <= 200; index++) await agents.of(String(index));
     expect(agents.size).toBe(200);
-    expect(first.closed).toBe(true);
+    await expect.poll(() => first.closed).toBe(true);
     const last = await agents.of("200");
     agents.close();
     expect([agents.size, last.destroyed]).toEqual([0, true]);

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { ask } from "@stepwell/testing/audit-rows.ts";
 import type { Client } from "@stepwell/testing/client.ts";
 import { definitionOf } from "@stepwell/testing/definitions.ts";
 import { deploy, type JobBody, registerVersion } from "@stepwell/testing/flow.ts";
@@ -458,6 +459,18 @@ onOneStore((home) => {
     const { entries } = (await api.call<{ entries: { action: string }[] }>("ListAudit")).body;
     const changes = entries.filter(({ action }) => action === "UpdateTaskQueue");
     expect(changes).toMatchObject([{ target: { id: "q" } }, { target: { id: "q" } }]);
+  });
+
+  test("a queue that nobody asked for leaves no row when it is resumed, whether it was paused or not", async () => {
+    const { organizationId, api } = await service.newOrganization();
+    const set = (queue: string, paused: boolean) =>
+      api.call("UpdateTaskQueue", { params: { queue }, body: { paused } });
+    await set("never-paused", false);
+    await set("paused", true);
+    await set("paused", false);
+    await set("still-paused", true);
+    const text = "SELECT queue FROM task_queue WHERE organization_id = $1";
+    expect(await ask(service.running.database, text, organizationId)).toEqual([{ queue: "still-paused" }]);
   });
 
   test("waiting polls count among the waiting requests of their organization", async () => {

@@ -32,6 +32,30 @@ test("transactions run at READ COMMITTED, also in a database whose default is an
   expect(levels).toEqual([{ outside: "serializable", inside: "read committed" }]);
 });
 
+test("a part of a transaction's work that goes on after another has failed writes nothing", async () => {
+  const store = await postgresHome.prepare();
+  onTestFinished(() => store.remove());
+  const database = await openStore(readConfig(store.environment));
+  onTestFinished(() => database.close());
+  const { promise: rolledBack, resolve } = Promise.withResolvers<void>();
+  let late: Promise<unknown> = Promise.resolve();
+  const failing = database.transaction(async (transaction) => {
+    late = rolledBack.then(() => transaction.query(makeTable, []));
+    throw new Error("This part fails.");
+  });
+  await expect(failing).rejects.toThrow("This part fails.");
+  resolve();
+  await expect(late).rejects.toThrow("The transaction is over.");
+  expect(await database.query(findTable, [])).toEqual([{ name: null }]);
+});
+
+const makeTable = statement("test_make_table", "global", "CREATE TABLE late_part ()");
+const findTable = statement<{ name: string | null }>(
+  "test_find_table",
+  "global",
+  "SELECT to_regclass('late_part')::text AS name",
+);
+
 const setDefault = statement(
   "test_set_default_isolation",
   "global",

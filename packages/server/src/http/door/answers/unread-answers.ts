@@ -1,7 +1,7 @@
 import type { Config } from "../../../config.ts";
 import { ServiceError } from "../../../core/service-error.ts";
+import type { AnswerRoom } from "../answer-room.ts";
 import type { App } from "../app.ts";
-import type { AnswerRoom } from "./answer-room.ts";
 
 /**
  * Bounds the answers that their clients have not read yet. An answer stays in memory until it is read, so clients that ask for large answers and

@@ -1,4 +1,4 @@
-import type { Config } from "../../../config.ts";
+import type { Config } from "../../config.ts";
 
 /** The room for large answers that their clients have not read yet. One organization may take half of it. */
 export class AnswerRoom {
