@@ -246,8 +246,13 @@ async function steer(
     audit: auditOf(actOf(request), { targetType: "job", targetId: key.jobId }),
     bytes: 0,
   });
-  const summary = done.answer as Static<typeof JobSummarySchema>;
-  return { ...summary, ...renderSubmitter(summary.submittedBy, await userNames.of([summary.submittedBy])) };
+  const { parentJob, ...summary } = done.answer as Static<typeof JobSummarySchema>;
+  return {
+    ...summary,
+    ...renderSubmitter(summary.submittedBy, await userNames.of([summary.submittedBy])),
+    // A token that is bound to workflows must not learn of jobs of other workflows.
+    ...(parentJob !== undefined && reachableWorkflows(request.caller) === null && { parentJob }),
+  };
 }
 
 /** The version is looked up in the transaction that writes the job, so that the tag's version at that moment is used. */

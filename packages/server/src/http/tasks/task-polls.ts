@@ -69,7 +69,13 @@ export function taskPollRoutes(app: App, parts: ServerParts): void {
       const deadline = deadlineIn(waitSeconds);
       const tasks = await engine.pollTasks({ organizationId, queue, worker, maxTasks: wanted, deadline, signal });
       const mayHave = waitSeconds === 0 || (await isStillAllowed(request, "task:work", parts));
-      if (mayHave && !signal.aborted) return await largeAnswer(reply, { tasks: tasks.map(renderTask) });
+      if (mayHave && !signal.aborted) {
+        // If too many large answers wait to be read, the answer becomes an error.
+        reply.raw.once("finish", () => {
+          if (reply.statusCode >= 400) void engine.putTasksBack(tasks).catch(() => {});
+        });
+        return await largeAnswer(reply, { tasks: tasks.map(renderTask) });
+      }
       // The tasks never reached a worker, so they are put back at once. Otherwise they would wait until their leases end.
       await engine.putTasksBack(tasks);
       if (!mayHave) await requireStillAllowed(request, "task:work", parts);

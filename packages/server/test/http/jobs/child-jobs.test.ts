@@ -238,6 +238,18 @@ onOneStore((home) => {
     ]);
   });
 
+  test("a token that is bound to a workflow cancels a job without learning who began it", async () => {
+    const { api, begin, childOf, idOf } = await family({
+      root: [childJob("begin", "leaf", null)],
+      leaf: [wait("approve", ["approved"], null)],
+    });
+    const childId = await childOf(await begin("root"));
+    const body = { name: "narrow", permissions: ["job:cancel"], boundTo: { workflowIds: [idOf("leaf")] } };
+    const { token } = (await api.call<{ token: string }>("CreateApiToken", { body })).body;
+    const { body: cancelled } = await api.as(token).call<Job>("CancelJob", { params: { jobId: childId } });
+    expect([cancelled.jobId, cancelled.parentJob]).toEqual([childId, undefined]);
+  });
+
   test("a step that does not wait gives the id of the job that it started", async () => {
     const { begin, read } = await family({
       root: [childJob("begin", "leaf", null, { wait: false })],
