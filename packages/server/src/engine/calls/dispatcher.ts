@@ -31,6 +31,8 @@ export interface DispatcherOptions {
   readonly maxCallsPerOrganization: number;
   readonly maxQueuedCalls: number;
   readonly defaultTimeoutMs: number;
+  /** How long a suspect is the only one under way. A call that ends its process mostly does so soon. */
+  readonly suspectTurnMs?: number;
   readonly random: () => number;
   readonly onDefect: (error: unknown) => void;
 }
@@ -49,7 +51,7 @@ export class Dispatcher {
   readonly #queue: FairQueue<OwedCall>;
   readonly #owed = new OwedCalls();
   readonly #handBacks = new Set<Promise<void>>();
-  /** The suspect that is being carried out. Suspects run one at a time. So when the node dies, it is known which suspect was under way. */
+  /** The suspect whose turn it is. Suspects begin one at a time. So when the node dies soon after, it is known which suspect was under way. */
   #suspect: OwedCall | undefined;
   #laterSuspects: OwedCall[] = [];
   #isLeaving = false;
@@ -158,6 +160,12 @@ export class Dispatcher {
       return true;
     }
     this.#suspect = owed;
+    // A suspect may wait for an answer for hours, and the next one may be of another organization.
+    const endTurn = () => {
+      this.#clearSuspect(owed);
+      this.#beginWhatMay();
+    };
+    setTimeout(endTurn, this.#options.suspectTurnMs ?? usualSuspectTurnMs).unref();
     return false;
   }
 
@@ -274,6 +282,7 @@ export class Dispatcher {
   }
 }
 
+const usualSuspectTurnMs = 60_000;
 const leaseCheckMs = 100;
 const givenUpPauseMs = 5_000;
 /** The longest delay that the platform's timers accept, about 24 days. With a longer delay they fire at once. */
