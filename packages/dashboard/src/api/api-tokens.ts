@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import type { GrantablePermission, Schemas } from "../document.ts";
-import { api, resultOf } from "./api.ts";
+import { api, ifMatch, resultOf, resultWithEtag, type WithEtag } from "./api.ts";
 
 export type ApiToken = Schemas["ApiToken"];
 
@@ -41,10 +41,13 @@ export function apiTokenNamesQuery(organizationId: string) {
   });
 }
 
+/** A token as a page shows it, with the ETag that a change of it sends. */
+export type ShownApiToken = WithEtag<ApiToken>;
+
 export function apiTokenQuery(key: ApiTokenKey) {
   return queryOptions({
     queryKey: [...apiTokensQueryKey(key.organizationId), "one", key.tokenId],
-    queryFn: async ({ signal }) => await resultOf(api.GET(tokenPath, { params: { path: key }, signal })),
+    queryFn: async ({ signal }) => await resultWithEtag(api.GET(tokenPath, { params: { path: key }, signal })),
   });
 }
 
@@ -71,8 +74,9 @@ export async function createApiToken(organizationId: string, body: ApiTokenWish)
   return await resultOf(api.POST(path, { params: { path: { organizationId } }, body }));
 }
 
-export async function updateApiToken(key: ApiTokenKey, body: ApiTokenChange) {
-  return await resultOf(api.PATCH(tokenPath, { params: { path: key }, body }));
+/** Changes the token if it is still in the state with this ETag. */
+export async function updateApiToken(key: ApiTokenKey, etag: string | undefined, body: ApiTokenChange) {
+  return await resultOf(api.PATCH(tokenPath, { params: { path: key, header: ifMatch(etag) }, body }));
 }
 
 /** Only this answer has the new secret. */

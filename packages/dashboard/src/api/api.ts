@@ -7,13 +7,33 @@ import { problemOf, unreachable } from "./problem.ts";
 /** Every operation of the service, with the types of the API document, called as the user who is signed in. */
 export const api = createFetchClient<paths>({ baseUrl, fetch: signedInFetch });
 
+type Call<Data> = Promise<{ data?: Data; error?: unknown; response: Response }>;
+
 /** Returns the result of a call, or throws its problem. */
-export async function resultOf<Data>(
-  call: Promise<{ data?: Data; error?: unknown; response: Response }>,
-): Promise<Data> {
+export async function resultOf<Data>(call: Call<Data>): Promise<Data> {
   const { data, error, response } = await call;
   if (!response.ok) throw problemOf(error, response);
   return data as Data;
+}
+
+/** An answer, and the ETag of the state that it shows. */
+export interface WithEtag<Data> {
+  readonly data: Data;
+  readonly etag: string | undefined;
+}
+
+export async function resultWithEtag<Data>(call: Call<Data>): Promise<WithEtag<Data>> {
+  const data = await resultOf(call);
+  const { response } = await call;
+  return { data, etag: response.headers.get("etag") ?? undefined };
+}
+
+/**
+ * Returns the header of a change that is made only in the state with this ETag, so that nobody undoes the change of somebody else unknowingly. If a
+ * proxy removed the ETag, the change is made in any state.
+ */
+export function ifMatch(etag: string | undefined): { readonly "If-Match"?: string } {
+  return etag === undefined ? {} : { "If-Match": etag };
 }
 
 export interface IdempotencyHeader {

@@ -38,7 +38,9 @@ export interface Problem {
 /** A proxy between browser and service may answer something of its own. */
 export function problemOf(error: unknown, response: Response): ProblemError {
   const requestId = response.headers.get("x-request-id") ?? undefined;
-  if (isProblem(error)) return new ProblemError({ requestId, ...error });
+  if (isProblem(error)) {
+    return error.code === changedCode ? changedMeanwhile(requestId) : new ProblemError({ requestId, ...error });
+  }
   const { status } = response;
   return new ProblemError({
     title: texts.problem.unexpectedTitle,
@@ -47,6 +49,18 @@ export function problemOf(error: unknown, response: Response): ProblemError {
     code: "UnhandledError",
     requestId,
   });
+}
+
+const changedCode = "PreconditionFailedError";
+
+/** The problem of a change that was not made because its subject is no longer as it was shown. The service's own words name ETags, which no page shows. */
+export function changedMeanwhile(requestId?: string): ProblemError {
+  const { changedTitle, changed } = texts.problem;
+  return new ProblemError({ title: changedTitle, status: 412, detail: changed, code: changedCode, requestId });
+}
+
+export function isChangedMeanwhile(error: unknown): boolean {
+  return asProblem(error).code === changedCode;
 }
 
 export function unreachable(method = "GET"): ProblemError {

@@ -1,6 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { GrantablePermission, Schemas } from "../document.ts";
-import { api, type IdempotencyHeader, resultOf } from "./api.ts";
+import { api, type IdempotencyHeader, ifMatch, resultOf, resultWithEtag } from "./api.ts";
+import { changedMeanwhile } from "./problem.ts";
 
 export type Role = Schemas["Role"];
 
@@ -39,9 +40,19 @@ export async function createRole(organizationId: string, header: IdempotencyHead
   return await resultOf(api.POST(path, { params: { path: { organizationId }, header }, body }));
 }
 
-/** Names the role by its id, which stays the same when the name changes. */
-export async function updateRole(organizationId: string, roleId: string, body: RoleWish) {
-  return await resultOf(api.PATCH(rolePath, { params: { path: { organizationId, role: roleId } }, body }));
+/**
+ * Changes the role if it is still as it was shown. It was shown from a list, and lists have no ETags. So its ETag is read now, together with what it
+ * stands for. The id names the role, because it stays the same when the name changes.
+ */
+export async function updateRole(organizationId: string, shown: Role, body: RoleWish) {
+  const path = { organizationId, role: shown.roleId };
+  const { data, etag } = await resultWithEtag(api.GET(rolePath, { params: { path } }));
+  if (meaningOf(data) !== meaningOf(shown)) throw changedMeanwhile();
+  return await resultOf(api.PATCH(rolePath, { params: { path, header: ifMatch(etag) }, body }));
+}
+
+function meaningOf({ name, description, permissions }: Role): string {
+  return JSON.stringify([name, description, [...permissions].sort()]);
 }
 
 export async function deleteRole(organizationId: string, role: string) {

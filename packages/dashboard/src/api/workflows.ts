@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import type { Schemas } from "../document.ts";
-import { api, type IdempotencyHeader, resultOf } from "./api.ts";
+import { api, type IdempotencyHeader, ifMatch, resultOf, resultWithEtag } from "./api.ts";
+import { changedMeanwhile } from "./problem.ts";
 
 export type Workflow = Schemas["Workflow"];
 export type Version = Schemas["WorkflowVersionSummary"];
@@ -108,21 +109,31 @@ export function tagsQuery(key: WorkflowKey) {
   });
 }
 
-export async function setTag(key: WorkflowKey, tag: string, versionId: string) {
-  return await resultOf(
-    api.PUT("/organizations/{organizationId}/workflows/{workflowId}/tags/{tag}", {
-      params: { path: { ...key, tag } },
-      body: { versionId },
-    }),
-  );
+const tagPath = "/organizations/{organizationId}/workflows/{workflowId}/tags/{tag}" as const;
+
+/** A change of a tag is made only if the tag is in this state. */
+export type TagPrecondition = ReturnType<typeof ifMatch> | typeof ifNew;
+
+/** The tag must not exist yet. */
+export const ifNew = { "If-None-Match": "*" } as const;
+
+/**
+ * Returns the precondition for a change of a tag that was shown at this version. The tag was shown from a list, and lists have no ETags. So its ETag is
+ * read now, together with its version.
+ */
+export async function ifStillAt(key: WorkflowKey, { tag, versionId }: Tag) {
+  const { data, etag } = await resultWithEtag(api.GET(tagPath, { params: { path: { ...key, tag } } }));
+  if (data.versionId !== versionId) throw changedMeanwhile();
+  return ifMatch(etag);
 }
 
-export async function deleteTag(key: WorkflowKey, tag: string) {
-  await resultOf(
-    api.DELETE("/organizations/{organizationId}/workflows/{workflowId}/tags/{tag}", {
-      params: { path: { ...key, tag } },
-    }),
-  );
+export async function setTag(key: WorkflowKey, tag: string, versionId: string, header: TagPrecondition) {
+  const params = { path: { ...key, tag }, header };
+  return await resultWithEtag(api.PUT(tagPath, { params, body: { versionId } }));
+}
+
+export async function deleteTag(key: WorkflowKey, tag: string, header: Exclude<TagPrecondition, typeof ifNew>) {
+  await resultOf(api.DELETE(tagPath, { params: { path: { ...key, tag }, header } }));
 }
 
 export async function registerWorkflow(organizationId: string, name: string, header: IdempotencyHeader) {

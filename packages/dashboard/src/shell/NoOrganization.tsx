@@ -6,6 +6,7 @@ import { fieldProblems } from "../api/problem.ts";
 import { useOnce } from "../api/use-once.ts";
 import { Button } from "../parts/controls/Button.tsx";
 import { Field } from "../parts/controls/Field.tsx";
+import { useProblemFocus } from "../parts/controls/focus-problem.ts";
 import { PageHeading } from "../parts/layout/PageHeading.tsx";
 import { Problem } from "../parts/states/Problem.tsx";
 import { texts } from "../texts/texts.ts";
@@ -30,11 +31,13 @@ export function NoOrganization() {
     },
   });
   const problems = fieldProblems(create.error, ["/name", "/key"]);
+  const form = useProblemFocus(create.isPending);
   return (
     <>
       <PageHeading title={shell.noOrganizationTitle} />
       <p>{shell.noOrganization}</p>
       <form
+        ref={form}
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();

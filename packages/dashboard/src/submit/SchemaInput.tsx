@@ -233,7 +233,7 @@ function Group({ field, draft, onChange, pointer, problems, children }: SchemaIn
       <legend>{labelOf(field)}</legend>
       {field.hint !== undefined && <p className="field-hint">{field.hint}</p>}
       {problem !== undefined && (
-        <p className="field-problem" id={id}>
+        <p className="field-problem" id={id} role="alert">
           {problem}
         </p>
       )}

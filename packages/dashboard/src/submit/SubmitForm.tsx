@@ -3,6 +3,7 @@ import { flushSync } from "react-dom";
 import type { Submission } from "../api/job.ts";
 import { Button } from "../parts/controls/Button.tsx";
 import { TextArea } from "../parts/controls/Field.tsx";
+import { focusProblem, useProblemFocus } from "../parts/controls/focus-problem.ts";
 import { Segments } from "../parts/controls/Segments.tsx";
 import { jsonProblemOf } from "../parts/data/json-problem.ts";
 import { Problem } from "../parts/states/Problem.tsx";
@@ -44,15 +45,17 @@ export function SubmitForm({ definition, input, error, isBusy, onClose, onSubmit
   const isJson = mode === "json" || !hasForm;
   const problems = isJson ? wholeProblem(draft) : problemsOf(field, field.kind === "object" ? (draft ?? {}) : draft);
   const canChange = !isJson || wholeProblem(draft).length === 0;
+  const form = useProblemFocus(isBusy);
   return (
     <form
+      ref={form}
       className="stack"
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
         flushSync(() => setTried(true));
         if (problems.length === 0) onSubmit((draft ?? {}) as Submission["inputJson"]);
-        else focusProblem(event.currentTarget);
+        else focusProblem(form.current);
       }}
     >
       {hasForm && (
@@ -84,18 +87,15 @@ export function SubmitForm({ definition, input, error, isBusy, onClose, onSubmit
       )}
       {error !== null && <Problem error={error} />}
       <div className="dialog-actions">
-        <Button onClick={onClose}>{texts.parts.cancel}</Button>
+        <Button onClick={onClose} disabled={isBusy}>
+          {texts.parts.cancel}
+        </Button>
         <Button type="submit" kind="main" icon="job" isBusy={isBusy}>
           {words.action}
         </Button>
       </div>
     </form>
   );
-}
-
-/** Moves the focus to the first field with a problem, which may be out of sight. */
-function focusProblem(form: HTMLFormElement): void {
-  form.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
 }
 
 interface JsonInputProps {

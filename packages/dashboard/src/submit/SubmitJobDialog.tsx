@@ -47,7 +47,14 @@ export function SubmitJobDialog({ workflow, name, versionId, tag, input, onClose
     if (submit.isError) submit.reset();
   };
   return (
-    <Dialog isOpen onClose={onClose} title={words.title(name)} description={words.text} isWide>
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={words.title(name)}
+      description={words.text}
+      isWide
+      isBusy={submit.isPending}
+    >
       {targets === undefined && error === null && <Skeleton rows={4} />}
       {targets === undefined && error !== null && <Problem error={error} onRetry={refetch} />}
       {targets?.length === 0 && <p>{words.noVersion}</p>}

@@ -75,6 +75,38 @@ onOneStore((home) => {
   });
 
   inWholeMatrix(() => {
+    test("a token that somebody else restricts while its form is open stays as they left it, and the form says so", async () => {
+      browser.expectFault(/412/);
+      const owner = await newOwner(service);
+      const { tokenId } = await newToken(owner, ["workflow:read", "job:list"]);
+      const params = { tokenId };
+      const page = await browser.newPage();
+      await page.clock.install();
+      await signInAt(page, `${owner.url}/settings/api-tokens/${tokenId}`, owner);
+      await press(page, "Change");
+      const form = page.getByRole("dialog", { name: "Change pipeline" });
+      await form.getByLabel("Name").fill("releases");
+      const restricted = { permissions: ["workflow:read"], boundTo: { tags: ["staging"] } };
+      await owner.api.call("UpdateApiToken", { params, body: restricted });
+      // The page reads the token again when its user returns to the tab. The form is about the token with which it was opened.
+      const shown = page.waitForResponse(`**/api-tokens/${tokenId}`);
+      await page.clock.fastForward(70_000);
+      await page.evaluate('document.dispatchEvent(new Event("visibilitychange", { bubbles: true }))');
+      await shown;
+      await page.getByText("staging").waitFor({ state: "attached" });
+      await press(form, "Change token");
+      await form.getByText("Somebody else changed it after this page showed it to you").waitFor();
+      const present = async () => (await owner.api.call<Token>("GetApiToken", { params })).body;
+      expect(await present()).toMatchObject({ name: "pipeline", ...restricted });
+
+      await press(form, "Cancel");
+      await press(page, "Change");
+      await form.getByLabel("Name").fill("releases");
+      await press(form, "Change token");
+      await page.getByText("releases is changed").waitFor();
+      expect(await present()).toMatchObject({ name: "releases", ...restricted });
+    });
+
     test("a rotation shows the new secret once, and the old secret works for the chosen time", async () => {
       const owner = await newOwner(service);
       const { tokenId, token } = await newToken(owner, ["workflow:read"]);
@@ -94,6 +126,20 @@ onOneStore((home) => {
       const third = await rotate("It ends at once");
       expect(await statusOf(third)).toBe(200);
       await expect.poll(() => statusOf(second)).toBe(401);
+    });
+
+    test("a dialog that makes a secret cannot be closed before it has shown the secret", async () => {
+      const owner = await newOwner(service);
+      await newToken(owner, ["workflow:read"]);
+      const page = await browser.newPage();
+      const form = await beginToken(page, owner);
+      await form.getByLabel("job:list", { exact: true }).press("Space");
+      await expectHeld(page, form, "Create token");
+      await takeSecret(page, "The token narrow");
+      await page.getByRole("link", { name: "pipeline" }).press("Enter");
+      await press(page, "Rotate");
+      await expectHeld(page, page.getByRole("dialog", { name: "Give pipeline a new secret?" }), "Rotate");
+      await takeSecret(page, "The new secret of pipeline");
     });
 
     test("a token for one workflow and a tag can do nothing else", async () => {
@@ -155,6 +201,26 @@ onOneStore((home) => {
     });
   });
 });
+
+/** Starts the dialog's action, whose answer is late, and tries everything that closes a dialog. */
+async function expectHeld(page: Page, dialog: Locator, action: string): Promise<void> {
+  const answer = Promise.withResolvers<void>();
+  const isSent = page.waitForRequest((request) => request.method() === "POST");
+  await page.route("**/api-tokens**", async (route) => {
+    if (route.request().method() === "POST") await answer.promise;
+    await route.continue();
+  });
+  await press(dialog, action);
+  await isSent;
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+  await page.mouse.click(5, 5);
+  for (const name of ["Close", "Cancel"]) expect(await dialog.getByRole("button", { name }).isDisabled()).toBe(true);
+  expect(await dialog.getByText("Press Escape again").count()).toBe(0);
+  answer.resolve();
+  await dialog.waitFor({ state: "detached" });
+  await page.unroute("**/api-tokens**");
+}
 
 async function beginToken(page: Page, owner: Owner): Promise<Locator> {
   await signInAt(page, `${owner.url}/settings/api-tokens`, owner);

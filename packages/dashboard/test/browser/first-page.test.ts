@@ -7,6 +7,7 @@ import { onOneStore } from "@stepwell/testing/stores.ts";
 import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import type { Page, Response } from "playwright-core";
 import { expect, test } from "vitest";
+import { expectAccessible } from "./support/accessibility.ts";
 import { expectWithin } from "./support/best.ts";
 import { testBrowser } from "./support/browser.ts";
 import { deploy, newOwner, signInAt, submitAndWait } from "./support/people.ts";
@@ -43,6 +44,39 @@ onOneStore((home) => {
   });
 
   inWholeMatrix(() => {
+    test("numbers that could not be loaded again are marked as old until they are loaded", async () => {
+      browser.expectFault(/503/);
+      const owner = await newOwner(service);
+      const { workflowId } = await deploy(owner.api, waitingDefinition);
+      await submitAndWait(owner.api, workflowId);
+      const page = await browser.newPage();
+      await page.clock.install();
+      await signInAt(page, owner.url, owner);
+      const tiles = page.getByRole("region", { name: "Jobs now" });
+      await tiles.getByRole("link", { name: /^Waiting 1 / }).waitFor();
+      const notes = page.getByRole("status").filter({ hasText: "Not up to date: the numbers could not be loaded." });
+      expect(await notes.count()).toBe(0);
+      await page.route("**/metrics?*", (route) => route.fulfill({ status: 503 }));
+      await page.clock.fastForward(31_000);
+      await tiles.getByText("Not up to date").waitFor();
+      // The charts have a note of their own.
+      await expect.poll(() => notes.count(), { timeout: 10_000 }).toBe(2);
+      await expectAccessible(page, "the first page with old numbers");
+      await page.unroute("**/metrics?*");
+      await page.clock.fastForward(31_000);
+      await expect.poll(() => notes.count(), { timeout: 10_000 }).toBe(0);
+    });
+
+    test("numbers that could never be loaded are marked as missing", async () => {
+      browser.expectFault(/429/);
+      const owner = await newOwner(service);
+      const page = await browser.newPage();
+      await page.route("**/metrics?*", (route) => route.fulfill({ status: 429 }));
+      await signInAt(page, owner.url, owner);
+      await page.getByRole("region", { name: "Jobs now" }).getByText("Not up to date").waitFor();
+      await page.getByRole("alert").getByRole("button", { name: "Try again" }).waitFor();
+    });
+
     test("over a slow connection the frame of the page is painted within 1.5 seconds, before any script of a page", async () => {
       const page = await browser.newPage();
       await page.addInitScript(tellPaint);

@@ -128,6 +128,7 @@ onOneStore((home) => {
       await form.getByRole("button", { name: "Send approved" }).click();
       // The form preselects neither answer.
       await form.getByText("Required").waitFor();
+      await form.getByLabel("approved").and(page.locator(":focus")).waitFor();
       await expectAccessible(page, "the form of an approval");
       await form.getByLabel("approved").selectOption("false");
       await form.getByRole("button", { name: "Send approved" }).click();
@@ -223,6 +224,22 @@ onOneStore((home) => {
       await page.getByRole("dialog").getByRole("button", { name: "Cancel job" }).click();
       await statusOf(page, "Cancelled").waitFor();
       await page.getByText(/^The job was cancelled .* by the user .*, at approve/).waitFor();
+    });
+
+    test("a cancellation that failed does not show its error when it is asked for again", async () => {
+      browser.expectFault(/500/);
+      const { owner, jobId } = await waitingJob();
+      const page = await browser.newPage();
+      await page.route("**/cancel", (route) => route.fulfill({ status: 500 }));
+      await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+      await page.getByRole("button", { name: "Cancel job" }).click();
+      const dialog = page.getByRole("dialog", { name: "Cancel this job?" });
+      await dialog.getByRole("button", { name: "Cancel job" }).click();
+      await dialog.getByRole("alert").waitFor();
+      await dialog.getByRole("button", { name: "Keep it running" }).click();
+      await page.getByRole("button", { name: "Cancel job" }).click();
+      await dialog.waitFor();
+      expect(await dialog.getByRole("alert").count()).toBe(0);
     });
 
     test("a user who may only read sees everything, and no actions", async () => {

@@ -137,6 +137,22 @@ onOneStore((home) => {
       expect(await ask()).toBe(false);
     });
 
+    test("the last owner cannot leave, and who asks again does not see the earlier answer", async () => {
+      browser.expectFault(/409/);
+      const owner = await newOwner(service);
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/settings/members`, owner);
+      const leave = page.getByRole("button", { name: "Leave organization" });
+      await leave.press("Enter");
+      const dialog = page.getByRole("dialog", { name: "Leave this organization?" });
+      await dialog.getByRole("button", { name: "Leave organization" }).press("Enter");
+      await dialog.getByRole("alert").waitFor();
+      await dialog.getByRole("button", { name: "Cancel" }).press("Enter");
+      await leave.press("Enter");
+      await dialog.waitFor();
+      expect(await dialog.getByRole("alert").count()).toBe(0);
+    });
+
     test("an invitation's link is shown once and admits its user, and an open invitation can be revoked", async () => {
       const owner = await newOwner(service);
       const guest = await newOwner(service, "Elsewhere");

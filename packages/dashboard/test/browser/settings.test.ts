@@ -76,6 +76,44 @@ onOneStore((home) => {
   }
 
   inWholeMatrix(() => {
+    test.each(["before", "while"] as const)(
+      "a role is not changed if somebody else changes it %s the change is sent, and the dialog says so",
+      async (when) => {
+        browser.expectFault(/412/);
+        const owner = await newOwner(service);
+        const body = { name: "releaser", permissions: ["workflow:version:create", "job:submit"] };
+        await owner.api.call("CreateRole", { body });
+        const params = { role: "releaser" };
+        const restrict = () => owner.api.call("UpdateRole", { params, body: { permissions: ["job:submit"] } });
+        const page = await browser.newPage();
+        await signInAt(page, `${owner.url}/settings/roles`, owner);
+        await press(page, "button", "Change the role releaser");
+        const form = page.getByRole("dialog", { name: "Change the role releaser" });
+        await form.getByLabel("Description").fill("They release.");
+        if (when === "before") await restrict();
+        else {
+          await page.route("**/roles/*", async (route) => {
+            if (route.request().method() === "PATCH") await restrict();
+            await route.continue();
+          });
+        }
+        await press(form, "button", "Change role");
+        await form.getByText("Somebody else changed it after this page showed it to you").waitFor();
+        await expectAccessible(page, "a change that somebody else has overtaken");
+        const present = async () => (await owner.api.call("GetRole", { params })).body;
+        expect(await present()).toMatchObject({ description: "", permissions: ["job:submit"] });
+
+        await page.unroute("**/roles/*");
+        await press(form, "button", "Cancel");
+        await page.getByRole("row").filter({ hasText: "releaser" }).getByRole("cell", { name: "1" }).waitFor();
+        await press(page, "button", "Change the role releaser");
+        await form.getByLabel("Description").fill("They release.");
+        await press(form, "button", "Change role");
+        await page.getByText("The role releaser is changed").waitFor();
+        expect(await present()).toMatchObject({ description: "They release.", permissions: ["job:submit"] });
+      },
+    );
+
     test("a role can be renamed, and its member keeps it", async () => {
       const owner = await newOwner(service);
       await owner.api.call("CreateRole", { body: { name: "releaser", permissions: ["workflow:version:create"] } });
@@ -111,6 +149,39 @@ onOneStore((home) => {
       await press(page, "button", "Create organization");
       await page.getByRole("button", { name: "Organization: Acme" }).click();
       await page.getByRole("menuitemradio", { name: `Acme (${key})`, exact: true }).waitFor();
+    });
+
+    test("the focus goes to the field with a problem on every page with a form", async () => {
+      browser.expectFault(/40[09]/);
+      const person = await newSignedInPerson(service);
+      const page = await browser.newPage();
+      const expectFocus = async (label: string) => await page.getByLabel(label).and(page.locator(":focus")).waitFor();
+      await sendSignIn(page, `${service.baseUrl}/app`, person);
+      await page.getByLabel("Name of the organization").fill("Acme");
+      await page.getByLabel("Key (optional)").fill("NOT A KEY");
+      await press(page, "button", "Create organization");
+      await expectFocus("Key (optional)");
+
+      await page.getByRole("button", { name: /^Account of/ }).click();
+      await page.getByRole("menuitem", { name: "Your account" }).click();
+      await page.getByLabel("Name that people see").fill(" ");
+      await press(page, "button", "Save");
+      await expectFocus("Name that people see");
+
+      await page.getByRole("link", { name: "Password", exact: true }).click();
+      await page.getByLabel("Current password").fill("not the password");
+      await page.getByLabel("New password", { exact: true }).fill("a new long password");
+      await page.getByLabel("Confirm new password").fill("another long password");
+      await press(page, "button", "Change password");
+      await expectFocus("Confirm new password");
+      await page.getByLabel("Confirm new password").fill("a new long password");
+      await press(page, "button", "Change password");
+      await expectFocus("Current password");
+
+      await page.getByRole("link", { name: "Second factor", exact: true }).click();
+      await page.getByLabel("Your password").fill("not the password");
+      await press(page, "button", "Set up");
+      await expectFocus("Your password");
     });
 
     test("the settings open at the first permitted page, other pages name the missing permission, and the account leads back", async () => {

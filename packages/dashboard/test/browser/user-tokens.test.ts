@@ -33,6 +33,20 @@ onOneStore((home) => {
     });
 
     inWholeMatrix(() => {
+      test("the focus goes to the field that the service rejects", async () => {
+        const person = await newSignedInPerson(service);
+        browser.expectFault(/400 .*\/account\/tokens$/);
+        const page = await browser.newPage();
+        await sendSignIn(page, `${service.baseUrl}/app/account/tokens`, person);
+        const form = await openForm(page);
+        const password = form.getByLabel("Your password");
+        await password.fill("not the password");
+        await form.getByLabel("Name").fill("laptop");
+        await form.getByLabel("Name").press("Enter");
+        await password.and(page.locator(":focus")).waitFor();
+        expect(await password.getAttribute("aria-invalid")).toBe("true");
+      });
+
       test("a second factor that is set up while the form is open is then required there", async () => {
         const person = await newSignedInPerson(service);
         browser.expectFault(/400 .*\/account\/tokens$/);

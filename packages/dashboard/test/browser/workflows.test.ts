@@ -53,7 +53,86 @@ onOneStore((home) => {
     await expect.poll(live, { timeout: 10_000 }).toBe(versionId);
   });
 
+  /** A workflow with three versions, whose first one is `$LIVE`, and what other people do with its tags. */
+  async function threeVersions() {
+    const owner = await newOwner(service);
+    const { workflowId, versionId } = await deploy(owner.api, straightDefinition);
+    const second = await registerVersion(owner.api, workflowId, waitingDefinition);
+    const third = await registerVersion(owner.api, workflowId, waitingDefinition);
+    const set = (tag: string, to: string) =>
+      owner.api.call("SetWorkflowVersionTag", { params: { workflowId, tag }, body: { versionId: to } });
+    const versionOf = async (tag: string) =>
+      (await owner.api.call<{ versionNumber: number }>("GetTaggedWorkflowVersion", { params: { workflowId, tag } }))
+        .body.versionNumber;
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
+    const versionIds = [versionId, second.versionId, third.versionId] as const;
+    return { page, dialog: page.getByRole("dialog"), set, versionOf, versionIds };
+  }
+
   inWholeMatrix(() => {
+    test("a tag is moved only from the version that the dialog shows", async () => {
+      const { page, dialog, set, versionOf, versionIds } = await threeVersions();
+      await page.getByRole("button", { name: "Move $LIVE" }).click();
+      await dialog.getByLabel("Version").selectOption("Version 3");
+      await dialog.getByText("$LIVE: version 1 → version 3").waitFor();
+      await set("$LIVE", versionIds[1]);
+      await dialog.getByRole("button", { name: "Point $LIVE at version 3" }).click();
+      await dialog.getByText("Somebody else changed it after this page showed it to you").waitFor();
+      expect(await versionOf("$LIVE")).toBe(2);
+      // The dialog shows the present version, so the user can decide anew.
+      await dialog.getByText("$LIVE: version 2 → version 3").waitFor();
+      await dialog.getByRole("button", { name: "Point $LIVE at version 3" }).click();
+      await page.getByText("$LIVE points at version 3 now").waitFor();
+    });
+
+    test("a tag that the page takes for new is not set if somebody else has created it meanwhile", async () => {
+      browser.expectFault(/412/);
+      const { page, dialog, set, versionOf, versionIds } = await threeVersions();
+      await page.getByRole("button", { name: "Tag version 3" }).click();
+      await dialog.getByLabel("Tag").fill("beta");
+      await dialog.getByText("beta: new → version 3").waitFor();
+      await set("beta", versionIds[1]);
+      await dialog.getByRole("button", { name: "Point beta at version 3" }).click();
+      await dialog.getByText("Somebody else changed it after this page showed it to you").waitFor();
+      expect(await versionOf("beta")).toBe(2);
+    });
+
+    test("a tag that somebody else has moved is not deleted", async () => {
+      const { page, dialog, set, versionOf, versionIds } = await threeVersions();
+      await page.getByRole("button", { name: "Delete the tag $LIVE" }).click();
+      await set("$LIVE", versionIds[1]);
+      await dialog.getByRole("button", { name: "Delete" }).click();
+      await dialog.getByText("Somebody else changed it after this page showed it to you").waitFor();
+      expect(await versionOf("$LIVE")).toBe(2);
+    });
+
+    test("an undo takes back only the user's own change of a tag, and not what somebody else did since then", async () => {
+      browser.expectFault(/412/);
+      const { page, dialog, set, versionOf, versionIds } = await threeVersions();
+      const undo = async (tag: string) => {
+        await page.getByRole("button", { name: "Undo" }).click();
+        await page.getByText(`This was not undone, because somebody else changed the tag ${tag} meanwhile.`).waitFor();
+        expect(await versionOf(tag)).toBe(2);
+      };
+      await page.getByRole("button", { name: "Tag version 3" }).click();
+      await dialog.getByRole("button", { name: "Point $LIVE at version 3" }).click();
+      await page.getByText("$LIVE points at version 3 now").waitFor();
+      await set("$LIVE", versionIds[1]);
+      await undo("$LIVE");
+      await page.getByRole("button", { name: "Tag version 3" }).click();
+      await dialog.getByLabel("Tag").fill("beta");
+      await dialog.getByRole("button", { name: "Point beta at version 3" }).click();
+      await page.getByText("beta points at version 3 now").waitFor();
+      await set("beta", versionIds[1]);
+      await undo("beta");
+      await page.getByRole("button", { name: "Delete the tag beta" }).click();
+      await dialog.getByRole("button", { name: "Delete" }).click();
+      await page.getByText("The tag beta is deleted").waitFor();
+      await set("beta", versionIds[1]);
+      await undo("beta");
+    });
+
     test("a deleted workflow is gone from the list when the user returns to it", async () => {
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, waitingDefinition);
@@ -66,6 +145,34 @@ onOneStore((home) => {
       await page.getByRole("heading", { level: 1, name: "Workflows" }).waitFor();
       await expect.poll(() => page.locator("tbody tr").count()).toBe(1);
       expect(await page.locator(`a[href$="/${workflowId}"]`).count()).toBe(0);
+    });
+
+    test("a dialog that opens again does not show the error of the earlier attempt", async () => {
+      browser.expectFault(/500/);
+      const owner = await newOwner(service);
+      const { workflowId } = await deploy(owner.api, waitingDefinition);
+      const page = await browser.newPage();
+      await page.route("**/workflows{,/*}", (route) =>
+        route.request().method() === "GET" ? route.continue() : route.fulfill({ status: 500 }),
+      );
+      const dialog = page.getByRole("dialog");
+      const expectAnew = async (open: string) => {
+        await dialog.getByRole("alert").waitFor();
+        await dialog.getByRole("button", { name: "Cancel" }).click();
+        await page.getByRole("button", { name: open }).click();
+        await dialog.waitFor();
+        expect(await dialog.getByRole("alert").count()).toBe(0);
+        await dialog.getByRole("button", { name: "Cancel" }).click();
+      };
+      await signInAt(page, `${owner.url}/workflows`, owner);
+      await page.getByRole("button", { name: "New workflow" }).click();
+      await dialog.getByLabel("Name").fill("orders");
+      await dialog.getByLabel("Name").press("Enter");
+      await expectAnew("New workflow");
+      await page.locator(`a[href$="/${workflowId}"]`).click();
+      await page.getByRole("button", { name: "Delete workflow" }).click();
+      await dialog.getByRole("button", { name: "Delete workflow" }).click();
+      await expectAnew("Delete workflow");
     });
 
     test("a tag at the newest version can be moved back, no dialog covers the undo button, and deletion comes last", async () => {
@@ -138,6 +245,7 @@ onOneStore((home) => {
       await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
       await page.getByRole("button", { name: "Delete the tag $LIVE" }).click();
       await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+      await page.getByRole("button", { name: "Undo" }).waitFor();
       await page.route("**/tags/*", (route) => route.fulfill({ status: 500 }));
       await page.getByRole("button", { name: "Undo" }).click();
       await page.getByText(/answered 500/).waitFor();

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type MetricPoint, metricQuery } from "../../api/metrics.ts";
+import { OutdatedNote } from "../../parts/states/OutdatedNote.tsx";
 import { type ShownStatus, StatusBadge } from "../../parts/words/StatusBadge.tsx";
 import { locale, texts } from "../../texts/texts.ts";
 import type { JobSearch } from "../jobs/job-search.ts";
@@ -43,20 +44,23 @@ export function JobsNow({ organizationId }: { readonly organizationId: string })
     },
   ];
   return (
-    <section className="jobs-now" aria-label={home.now}>
-      {tiles.map(({ status, value, isMinimum, hint, search }) => (
-        <Link
-          key={status}
-          className="jobs-now-tile"
-          to="/app/organizations/$organizationId/jobs"
-          params={{ organizationId }}
-          search={search}
-        >
-          <StatusBadge status={status} />
-          <strong className="jobs-now-count">{shownCount(value, isMinimum)}</strong>
-          <span className="soft">{hint}</span>
-        </Link>
-      ))}
+    <section aria-label={home.now}>
+      <div className="jobs-now">
+        {tiles.map(({ status, value, isMinimum, hint, search }) => (
+          <Link
+            key={status}
+            className="jobs-now-tile"
+            to="/app/organizations/$organizationId/jobs"
+            params={{ organizationId }}
+            search={search}
+          >
+            <StatusBadge status={status} />
+            <strong className="jobs-now-count">{shownCount(value, isMinimum)}</strong>
+            <span className="soft">{hint}</span>
+          </Link>
+        ))}
+      </div>
+      <OutdatedNote queries={[running, waiting, failed, succeeded]} />
     </section>
   );
 }

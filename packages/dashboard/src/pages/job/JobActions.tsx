@@ -64,9 +64,14 @@ function Cancel({ jobKey }: { readonly jobKey: JobKey }) {
       toast({ kind: "success", text: words.cancelled });
     },
   });
+  const ask = () => {
+    // Nothing of an earlier attempt is shown.
+    cancel.reset();
+    setAsking(true);
+  };
   return (
     <>
-      <Button kind="danger" icon="ban" onClick={() => setAsking(true)}>
+      <Button kind="danger" icon="ban" onClick={ask}>
         {words.cancel}
       </Button>
       <Dialog
@@ -74,10 +79,13 @@ function Cancel({ jobKey }: { readonly jobKey: JobKey }) {
         onClose={() => setAsking(false)}
         title={words.cancelTitle}
         description={words.cancelText}
+        isBusy={cancel.isPending}
       >
         {cancel.error !== null && <Problem error={cancel.error} />}
         <div className="dialog-actions">
-          <Button onClick={() => setAsking(false)}>{words.keep}</Button>
+          <Button onClick={() => setAsking(false)} disabled={cancel.isPending}>
+            {words.keep}
+          </Button>
           <Button kind="danger" isBusy={cancel.isPending} onClick={() => cancel.mutate()}>
             {words.cancel}
           </Button>

@@ -30,9 +30,14 @@ export function DeleteWorkflow({ organizationId, workflowId, workflow: { name } 
       toast({ kind: "success", text: words.removed(name) });
     },
   });
+  const ask = () => {
+    // Nothing of an earlier attempt is shown.
+    remove.reset();
+    setAsking(true);
+  };
   return (
     <>
-      <Button kind="quiet" onClick={() => setAsking(true)}>
+      <Button kind="quiet" onClick={ask}>
         {words.remove}
       </Button>
       <ConfirmDialog

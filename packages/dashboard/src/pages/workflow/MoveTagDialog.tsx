@@ -1,8 +1,11 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
+import { ifMatch } from "../../api/api.ts";
 import { useAllPages } from "../../api/use-all-pages.ts";
 import {
   deleteTag,
+  ifNew,
+  ifStillAt,
   setTag,
   type Tag,
   tagsQuery,
@@ -10,7 +13,6 @@ import {
   versionQuery,
   versionsQuery,
   type WorkflowKey,
-  workflowQueryKey,
 } from "../../api/workflows.ts";
 import { Button } from "../../parts/controls/Button.tsx";
 import { Choice, Field } from "../../parts/controls/Field.tsx";
@@ -18,8 +20,8 @@ import { DefinitionDiff } from "../../parts/data/DefinitionDiff.tsx";
 import { Dialog } from "../../parts/dialogs/Dialog.tsx";
 import { Problem } from "../../parts/states/Problem.tsx";
 import { Skeleton } from "../../parts/states/Skeleton.tsx";
-import { toast, toastFailure } from "../../parts/toasts.ts";
 import { texts } from "../../texts/texts.ts";
+import { useTagUndo } from "./use-tag-undo.ts";
 
 /** The tag to be moved, or the version to be tagged. One of the two is known when the dialog opens. */
 export interface TagMove {
@@ -65,12 +67,22 @@ export function MoveTagDialog({ workflow, move, onClose }: MoveTagDialogProps) {
   const apply = useTagMove(workflow, onClose);
   const listId = useId();
   return (
-    <Dialog isOpen onClose={onClose} title={words.moveTitle} description={words.moveText} isWide>
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={words.moveTitle}
+      description={words.moveText}
+      isWide
+      isBusy={apply.isPending}
+    >
       <form
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          if (target !== undefined && isReady) apply.mutate({ tag, target, before: current });
+          if (target === undefined || !isReady) return;
+          // If the tag was moved meanwhile, the dialog must not choose another version by itself.
+          setChosen(target.versionId);
+          apply.mutate({ tag, target, before: current });
         }}
       >
         <div className="workflow-columns">
@@ -110,7 +122,9 @@ export function MoveTagDialog({ workflow, move, onClose }: MoveTagDialogProps) {
         )}
         {apply.error !== null && <Problem error={apply.error} />}
         <div className="dialog-actions">
-          <Button onClick={onClose}>{texts.parts.cancel}</Button>
+          <Button onClick={onClose} disabled={apply.isPending}>
+            {texts.parts.cancel}
+          </Button>
           {target !== undefined && (
             <Button type="submit" kind="main" disabled={!isReady} isBusy={apply.isPending}>
               {tag === "" ? words.setTag : words.moveAction(tag, target.versionNumber)}
@@ -170,7 +184,7 @@ function VersionsDiff({ workflow, beforeId, afterId }: VersionsDiffProps) {
   return <DefinitionDiff before={before.data.definition} after={after.data.definition} />;
 }
 
-interface TagChange {
+interface TagMoveWish {
   readonly tag: string;
   readonly target: Version;
   /** The tag as it was when the user asked for the change. */
@@ -179,24 +193,22 @@ interface TagChange {
 
 /** Moves the tag. The change can be undone for a while: the tag goes back to its old version, or is removed if it had none. */
 function useTagMove(workflow: WorkflowKey, onDone: () => void) {
-  const words = texts.workflow;
-  const queries = useQueryClient();
-  const refresh = async () => {
-    await queries.invalidateQueries({ queryKey: workflowQueryKey(workflow) });
-    await queries.invalidateQueries({ queryKey: ["organizations", workflow.organizationId, "workflows", "list"] });
-  };
-  const undo = async (tag: string, before: Tag | undefined) => {
-    if (before === undefined) await deleteTag(workflow, tag);
-    else await setTag(workflow, tag, before.versionId);
-    await refresh();
-  };
+  const { offerUndo, refresh } = useTagUndo(workflow);
   return useMutation({
-    mutationFn: ({ tag, target }: TagChange) => setTag(workflow, tag, target.versionId),
-    onSuccess: async ({ tag, versionNumber }, { before }) => {
+    mutationFn: async ({ tag, target, before }: TagMoveWish) => {
+      const precondition = before === undefined ? ifNew : await ifStillAt(workflow, before);
+      return await setTag(workflow, tag, target.versionId, precondition);
+    },
+    onSuccess: async ({ data: { tag, versionNumber }, etag }, { before }) => {
       onDone();
-      const action = { label: words.undo, run: () => void undo(tag, before).catch(toastFailure) };
-      toast({ kind: "success", text: words.tagMoved(tag, versionNumber), action });
+      const undo = () =>
+        before === undefined
+          ? deleteTag(workflow, tag, ifMatch(etag))
+          : setTag(workflow, tag, before.versionId, ifMatch(etag));
+      offerUndo({ tag, text: texts.workflow.tagMoved(tag, versionNumber), undo });
       await refresh();
     },
+    // If somebody else changed the tag meanwhile, the page shows it as it is now.
+    onError: () => void refresh(),
   });
 }

@@ -1,7 +1,7 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { deleteTag, setTag, type Tag, tagsQuery, type WorkflowKey, workflowQueryKey } from "../../api/workflows.ts";
+import { deleteTag, ifNew, ifStillAt, setTag, type Tag, tagsQuery, type WorkflowKey } from "../../api/workflows.ts";
 import { Button } from "../../parts/controls/Button.tsx";
 import { type Column, Table } from "../../parts/data/Table.tsx";
 import { ConfirmDialog } from "../../parts/dialogs/ConfirmDialog.tsx";
@@ -9,12 +9,12 @@ import { Panel } from "../../parts/layout/Panel.tsx";
 import { EmptyState } from "../../parts/states/EmptyState.tsx";
 import { Problem } from "../../parts/states/Problem.tsx";
 import { Skeleton } from "../../parts/states/Skeleton.tsx";
-import { toast, toastFailure } from "../../parts/toasts.ts";
 import { ActorName } from "../../parts/words/ActorName.tsx";
 import { TagChip } from "../../parts/words/TagChip.tsx";
 import { Time } from "../../parts/words/Time.tsx";
 import { texts } from "../../texts/texts.ts";
 import type { TagMove } from "./MoveTagDialog.tsx";
+import { useTagUndo } from "./use-tag-undo.ts";
 
 interface TagsProps {
   readonly workflow: WorkflowKey;
@@ -114,25 +114,19 @@ interface DeleteTagProps {
   readonly onClose: () => void;
 }
 
-function DeleteTag({ workflow, tag: { tag, versionId }, onClose }: DeleteTagProps) {
+function DeleteTag({ workflow, tag: shown, onClose }: DeleteTagProps) {
   const words = texts.workflow;
-  const queries = useQueryClient();
-  const refresh = () => queries.invalidateQueries({ queryKey: workflowQueryKey(workflow) });
-  const undo = async () => {
-    await setTag(workflow, tag, versionId);
-    await refresh();
-  };
+  const { tag, versionId } = shown;
+  const { offerUndo, refresh } = useTagUndo(workflow);
   const remove = useMutation({
-    mutationFn: () => deleteTag(workflow, tag),
+    mutationFn: async () => await deleteTag(workflow, tag, await ifStillAt(workflow, shown)),
     onSuccess: async () => {
       onClose();
-      toast({
-        kind: "success",
-        text: words.tagDeleted(tag),
-        action: { label: words.undo, run: () => void undo().catch(toastFailure) },
-      });
+      offerUndo({ tag, text: words.tagDeleted(tag), undo: () => setTag(workflow, tag, versionId, ifNew) });
       await refresh();
     },
+    // If somebody else moved the tag meanwhile, the page shows it as it is now.
+    onError: () => void refresh(),
   });
   return (
     <ConfirmDialog

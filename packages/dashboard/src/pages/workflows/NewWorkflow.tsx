@@ -27,9 +27,14 @@ export function NewWorkflow({ organizationId }: { readonly organizationId: strin
       await queries.invalidateQueries({ queryKey: ["organizations", organizationId, "workflows", "list"] });
     },
   });
+  const open = () => {
+    // Nothing of an earlier attempt is shown.
+    create.reset();
+    setOpen(true);
+  };
   return (
     <>
-      <Button kind="main" icon="plus" onClick={() => setOpen(true)}>
+      <Button kind="main" icon="plus" onClick={open}>
         {words.newWorkflow}
       </Button>
       <Dialog
@@ -37,6 +42,7 @@ export function NewWorkflow({ organizationId }: { readonly organizationId: strin
         onClose={() => setOpen(false)}
         title={words.newWorkflow}
         description={words.newWorkflowText}
+        isBusy={create.isPending}
       >
         <form
           className="stack"
@@ -56,7 +62,9 @@ export function NewWorkflow({ organizationId }: { readonly organizationId: strin
           />
           {create.error !== null && <Problem error={create.error} />}
           <div className="dialog-actions">
-            <Button onClick={() => setOpen(false)}>{texts.parts.cancel}</Button>
+            <Button onClick={() => setOpen(false)} disabled={create.isPending}>
+              {texts.parts.cancel}
+            </Button>
             <Button type="submit" kind="main" isBusy={create.isPending}>
               {words.create}
             </Button>

@@ -5,6 +5,7 @@ import { formatDuration } from "../words/duration.ts";
 import { Chart } from "./Chart.tsx";
 import "./JobCharts.css";
 import { Panel } from "../layout/Panel.tsx";
+import { OutdatedNote } from "../states/OutdatedNote.tsx";
 import { Problem } from "../states/Problem.tsx";
 
 interface JobChartsProps {
@@ -29,35 +30,38 @@ export function JobCharts({ organizationId, workflowId }: JobChartsProps) {
   const isEmpty = queries.every(({ data }) => data?.points.every(({ value }) => value === null || value === 0));
   const none = isEmpty ? charts.none : undefined;
   return (
-    <div className="job-charts">
-      <Panel title={charts.throughput}>
-        <Chart
-          label={charts.throughputLabel}
-          kind="bars"
-          times={timesOf(succeeded.data?.points)}
-          none={none}
-          series={[
-            { label: charts.succeeded, colour: "--success-strong", values: valuesOf(succeeded.data?.points) },
-            { label: charts.failed, colour: "--failure-strong", values: valuesOf(failed.data?.points) },
-          ]}
-          format={(value) => value.toLocaleString(locale)}
-          formatTime={formatHour}
-        />
-      </Panel>
-      <Panel title={charts.duration}>
-        <Chart
-          label={charts.durationLabel}
-          kind="lines"
-          times={timesOf(median.data?.points)}
-          none={none}
-          series={[
-            { label: charts.median, colour: "--accent", values: valuesOf(median.data?.points) },
-            { label: charts.slow, colour: "--waiting", values: valuesOf(slow.data?.points) },
-          ]}
-          format={(seconds) => formatDuration(seconds * 1_000)}
-          formatTime={formatHour}
-        />
-      </Panel>
+    <div>
+      <OutdatedNote queries={queries} />
+      <div className="job-charts">
+        <Panel title={charts.throughput}>
+          <Chart
+            label={charts.throughputLabel}
+            kind="bars"
+            times={timesOf(succeeded.data?.points)}
+            none={none}
+            series={[
+              { label: charts.succeeded, colour: "--success-strong", values: valuesOf(succeeded.data?.points) },
+              { label: charts.failed, colour: "--failure-strong", values: valuesOf(failed.data?.points) },
+            ]}
+            format={(value) => value.toLocaleString(locale)}
+            formatTime={formatHour}
+          />
+        </Panel>
+        <Panel title={charts.duration}>
+          <Chart
+            label={charts.durationLabel}
+            kind="lines"
+            times={timesOf(median.data?.points)}
+            none={none}
+            series={[
+              { label: charts.median, colour: "--accent", values: valuesOf(median.data?.points) },
+              { label: charts.slow, colour: "--waiting", values: valuesOf(slow.data?.points) },
+            ]}
+            format={(seconds) => formatDuration(seconds * 1_000)}
+            formatTime={formatHour}
+          />
+        </Panel>
+      </div>
     </div>
   );
 }

@@ -15,6 +15,8 @@ interface ConfirmDialogProps {
   readonly isDanger?: boolean;
   readonly isWide?: boolean;
   readonly isBusy: boolean;
+  /** True until `children` can be shown. Until then, the action cannot be confirmed. */
+  readonly isLoading?: boolean;
   /** The error of the last attempt, if it failed. */
   readonly error?: unknown;
   readonly onConfirm: () => void;
@@ -32,16 +34,19 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     isDanger = false,
     isWide = false,
     isBusy,
+    isLoading = false,
     error,
     onConfirm,
   } = props;
   return (
-    <Dialog isOpen={isOpen} onClose={onClose} title={title} description={description} isWide={isWide}>
+    <Dialog isOpen={isOpen} onClose={onClose} title={title} description={description} isWide={isWide} isBusy={isBusy}>
       {props.children}
       {error !== undefined && error !== null && <Problem error={error} />}
       <div className="dialog-actions">
-        <Button onClick={onClose}>{texts.parts.cancel}</Button>
-        <Button kind={isDanger ? "danger" : "main"} isBusy={isBusy} onClick={onConfirm}>
+        <Button onClick={onClose} disabled={isBusy}>
+          {texts.parts.cancel}
+        </Button>
+        <Button kind={isDanger ? "danger" : "main"} isBusy={isBusy || isLoading} onClick={onConfirm}>
           {action}
         </Button>
       </div>

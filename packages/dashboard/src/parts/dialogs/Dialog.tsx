@@ -12,19 +12,21 @@ interface DialogProps {
   /** A sentence or two. */
   readonly description?: ReactNode;
   readonly isWide?: boolean;
+  /** True while the dialog's action runs. The dialog then cannot be closed, since its answer may be a secret that is shown only once. */
+  readonly isBusy?: boolean;
   readonly children?: ReactNode;
 }
 
 /**
  * A dialog over the page. It holds the focus. Escape closes it, and the focus then goes back to where it was. A click beside it closes it as well.
- * Once the user has typed something in it, such a click does nothing, and Escape must be pressed twice.
+ * Once the user has typed something in it, such a click does nothing, and Escape must be pressed twice. While its action runs, nothing closes it.
  */
-export function Dialog({ isOpen, onClose, title, description, isWide = false, children }: DialogProps) {
+export function Dialog({ isOpen, onClose, title, description, isWide = false, isBusy = false, children }: DialogProps) {
   const opener = useRef<Element | null>(null);
   const isWritten = useRef(false);
   const [isAsking, setAsking] = useState(false);
   return (
-    <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
+    <Radix.Root open={isOpen} onOpenChange={(open) => !open && !isBusy && onClose()}>
       <Radix.Portal>
         <Radix.Overlay className="dialog-overlay" />
         <Radix.Content
@@ -39,7 +41,7 @@ export function Dialog({ isOpen, onClose, title, description, isWide = false, ch
             setAsking(false);
           }}
           onEscapeKeyDown={(event) => {
-            if (!isWritten.current || isAsking) return;
+            if (isBusy || !isWritten.current || isAsking) return;
             event.preventDefault();
             setAsking(true);
           }}
@@ -56,7 +58,7 @@ export function Dialog({ isOpen, onClose, title, description, isWide = false, ch
           <header className="dialog-header">
             <Radix.Title>{title}</Radix.Title>
             <Radix.Close asChild>
-              <Button kind="quiet" icon="cross">
+              <Button kind="quiet" icon="cross" disabled={isBusy}>
                 <span className="visually-hidden">{texts.parts.close}</span>
               </Button>
             </Radix.Close>

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { texts } from "../../texts/texts.ts";
 import { Button } from "../controls/Button.tsx";
+import { useProblemFocus } from "../controls/focus-problem.ts";
 import { Problem } from "../states/Problem.tsx";
 import { Dialog } from "./Dialog.tsx";
 
@@ -22,9 +23,11 @@ interface FormDialogProps {
 /** Asks for the values of a new thing, or for new values of an existing one. */
 export function FormDialog(props: FormDialogProps) {
   const { onClose, title, description, isWide = false, action, isBusy, error, onSubmit, children } = props;
+  const form = useProblemFocus(isBusy);
   return (
-    <Dialog isOpen onClose={onClose} title={title} description={description} isWide={isWide}>
+    <Dialog isOpen onClose={onClose} title={title} description={description} isWide={isWide} isBusy={isBusy}>
       <form
+        ref={form}
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
@@ -34,7 +37,9 @@ export function FormDialog(props: FormDialogProps) {
         {children}
         {error !== undefined && error !== null && <Problem error={error} />}
         <div className="dialog-actions">
-          <Button onClick={onClose}>{texts.parts.cancel}</Button>
+          <Button onClick={onClose} disabled={isBusy}>
+            {texts.parts.cancel}
+          </Button>
           <Button type="submit" kind="main" isBusy={isBusy}>
             {action}
           </Button>

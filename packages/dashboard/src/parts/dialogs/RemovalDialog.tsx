@@ -54,7 +54,8 @@ export function RemovalDialog(props: RemovalDialogProps) {
       description={description}
       action={action}
       isDanger
-      isBusy={isLoading || removal.isPending}
+      isBusy={removal.isPending}
+      isLoading={isLoading}
       error={removal.error}
       onConfirm={() => removal.mutate()}
     >

@@ -10,6 +10,7 @@ export const parts = {
   dismiss: "Dismiss",
   menuFailed: "The menu could not be loaded. Check that the service can be reached, and try again.",
   utc: (time: string) => `${time} UTC`,
+  outdated: "Not up to date: the numbers could not be loaded. This page tries again by itself.",
   loadingMore: "Loading more",
   loadMore: "Load more",
   allShown: (count: number) => `${countOf(count, "row", "rows")}, all shown`,
@@ -57,6 +58,9 @@ export const problem = {
   unreachable: "It may be restarting, or your network may be down. This page tries again by itself.",
   changeUnanswered:
     "It may be restarting, or your network may be down. It is not known whether your change was made. This page does not send it again by itself. Check that the service can be reached, and try again.",
+  changedTitle: "It was changed meanwhile",
+  changed:
+    "Somebody else changed it after this page showed it to you, so nothing was done. Close this, look at it as it is now, and try again. If your last attempt got no answer, that attempt may have made the change.",
   pageTitle: "Something went wrong",
   notFound: "There is nothing at this address, or you have no access to it. Check the address.",
   request: (requestId: string) => `Request ${requestId}`,

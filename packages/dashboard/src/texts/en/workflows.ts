@@ -53,6 +53,7 @@ export const workflow = {
     `Jobs can no longer be submitted with ${tag}. Running jobs keep their version, and no version is deleted.`,
   tagDeleted: (tag: string) => `The tag ${tag} is deleted`,
   undo: "Undo",
+  notUndone: (tag: string) => `This was not undone, because somebody else changed the tag ${tag} meanwhile.`,
   versions: "Versions",
   versionsCaption: "Versions of this workflow, the newest first",
   version: "Version",

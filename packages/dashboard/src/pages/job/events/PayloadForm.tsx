@@ -1,6 +1,8 @@
 import { useState } from "react";
+import { flushSync } from "react-dom";
 import type { JobKey, Wait } from "../../../api/job.ts";
 import { Button } from "../../../parts/controls/Button.tsx";
+import { focusProblem, useProblemFocus } from "../../../parts/controls/focus-problem.ts";
 import { Problem } from "../../../parts/states/Problem.tsx";
 import { type Draft, problemsOf } from "../../../submit/draft.ts";
 import { SchemaInput } from "../../../submit/SchemaInput.tsx";
@@ -24,16 +26,19 @@ export function PayloadForm({ jobKey, wait, eventId, field }: PayloadFormProps) 
   const send = useSendEvent(jobKey);
   const isEmpty = draft === undefined || Object.keys(draft as object).length === 0;
   const problems = isEmpty ? [] : problemsOf(field, draft);
+  const form = useProblemFocus(send.isPending);
   return (
     <form
+      ref={form}
       className="stack payload-form"
       aria-label={words.payloadOf(eventId)}
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        setTried(true);
+        flushSync(() => setTried(true));
         // An event may also have no payload. If the definition requires one, the service reports the missing parts.
         if (problems.length === 0) send.mutate({ eventId, ...wait, ...(!isEmpty && { payload: draft }) });
+        else focusProblem(form.current);
       }}
     >
       <SchemaInput

@@ -42,7 +42,7 @@ export function SendEventDialog({ jobKey, eventId: firstId, story, onClose, ...n
   const first = given ?? (isInBranches ? waits[0] : undefined);
   const target = chosen === undefined ? first : waits.find((one) => keyOf(one) === chosen);
   return (
-    <Dialog isOpen onClose={onClose} title={words.sendTitle} description={words.sendText}>
+    <Dialog isOpen onClose={onClose} title={words.sendTitle} description={words.sendText} isBusy={send.isPending}>
       <form
         className="stack"
         onSubmit={(event) => {
@@ -92,7 +92,9 @@ export function SendEventDialog({ jobKey, eventId: firstId, story, onClose, ...n
         />
         {send.error !== null && <Problem error={send.error} />}
         <div className="dialog-actions">
-          <Button onClick={onClose}>{texts.parts.cancel}</Button>
+          <Button onClick={onClose} disabled={send.isPending}>
+            {texts.parts.cancel}
+          </Button>
           <Button type="submit" kind="main" icon="send" isBusy={send.isPending} disabled={payload === undefined}>
             {words.sendAction}
           </Button>

@@ -33,7 +33,8 @@ export function CreateUserToken({ account, onClose }: CreateUserTokenProps) {
         ...(account.hasPassword && { password: proof.password }),
         ...(asksCode && { code: proof.code.trim() }),
       }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: userTokensQuery.queryKey }),
+    // The secret is shown at once. It does not wait for the list.
+    onSuccess: () => void queries.invalidateQueries({ queryKey: userTokensQuery.queryKey }),
     // Meanwhile, a second factor or a password may have been set elsewhere. Then the form asks for it.
     onError: () => queries.invalidateQueries({ queryKey: accountQueryKey }),
   });

@@ -1,10 +1,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { flushSync } from "react-dom";
 import { type Account, accountQueryKey, changePassword } from "../../../api/account.ts";
 import { fieldProblems } from "../../../api/problem.ts";
 import { Button } from "../../../parts/controls/Button.tsx";
 import { CheckBox } from "../../../parts/controls/CheckBox.tsx";
 import { Field } from "../../../parts/controls/Field.tsx";
+import { focusProblem, useProblemFocus } from "../../../parts/controls/focus-problem.ts";
 import { Problem } from "../../../parts/states/Problem.tsx";
 import { toast } from "../../../parts/toasts.ts";
 import { texts } from "../../../texts/texts.ts";
@@ -52,13 +54,16 @@ function Password({ account }: { readonly account: Account }) {
       setTyped({ ...typed, [name]: event.target.value }),
     required: true,
   });
+  const form = useProblemFocus(change.isPending);
   return (
     <form
+      ref={form}
       className="stack"
       onSubmit={(event) => {
         event.preventDefault();
-        setDifferent(typed.next !== typed.again);
+        flushSync(() => setDifferent(typed.next !== typed.again));
         if (typed.next === typed.again) change.mutate();
+        else focusProblem(form.current);
       }}
     >
       {/* Password managers read from this field which account the password belongs to. */}

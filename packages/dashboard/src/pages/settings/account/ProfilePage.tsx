@@ -4,6 +4,7 @@ import { type Account, accountQuery, updateAccount } from "../../../api/account.
 import { fieldProblems } from "../../../api/problem.ts";
 import { Button } from "../../../parts/controls/Button.tsx";
 import { Field } from "../../../parts/controls/Field.tsx";
+import { useProblemFocus } from "../../../parts/controls/focus-problem.ts";
 import { Facts } from "../../../parts/data/Facts.tsx";
 import { Problem } from "../../../parts/states/Problem.tsx";
 import { toast } from "../../../parts/toasts.ts";
@@ -28,6 +29,7 @@ function Profile({ account }: { readonly account: Account }) {
     },
   });
   const problems = fieldProblems(save.error, ["/displayName"]);
+  const form = useProblemFocus(save.isPending);
   return (
     <>
       <Facts
@@ -38,6 +40,7 @@ function Profile({ account }: { readonly account: Account }) {
         ]}
       />
       <form
+        ref={form}
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();

@@ -2,6 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { fieldProblems } from "../../../api/problem.ts";
 import { Button } from "../../../parts/controls/Button.tsx";
+import { useProblemFocus } from "../../../parts/controls/focus-problem.ts";
 import { Dialog } from "../../../parts/dialogs/Dialog.tsx";
 import { Problem } from "../../../parts/states/Problem.tsx";
 import { texts } from "../../../texts/texts.ts";
@@ -26,9 +27,11 @@ export function ProofDialog<Result>(props: ProofDialogProps<Result>) {
     onSuccess: onDone,
   });
   const problems = fieldProblems(prove.error, proofPointers(true));
+  const form = useProblemFocus(prove.isPending);
   return (
-    <Dialog isOpen onClose={onClose} title={title} description={text}>
+    <Dialog isOpen onClose={onClose} title={title} description={text} isBusy={prove.isPending}>
       <form
+        ref={form}
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
@@ -38,7 +41,9 @@ export function ProofDialog<Result>(props: ProofDialogProps<Result>) {
         <ProofFields proof={proof} onChange={setProof} problems={problems} asksCode />
         {problems.rest !== undefined && <Problem error={problems.rest} />}
         <div className="dialog-actions">
-          <Button onClick={onClose}>{texts.parts.cancel}</Button>
+          <Button onClick={onClose} disabled={prove.isPending}>
+            {texts.parts.cancel}
+          </Button>
           <Button type="submit" kind={isDanger ? "danger" : "main"} isBusy={prove.isPending}>
             {action}
           </Button>

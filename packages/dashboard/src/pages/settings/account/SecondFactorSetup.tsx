@@ -6,6 +6,7 @@ import type { Schemas } from "../../../document.ts";
 import { Button } from "../../../parts/controls/Button.tsx";
 import { CopyButton } from "../../../parts/controls/CopyButton.tsx";
 import { Field } from "../../../parts/controls/Field.tsx";
+import { useProblemFocus } from "../../../parts/controls/focus-problem.ts";
 import { Facts } from "../../../parts/data/Facts.tsx";
 import { Problem } from "../../../parts/states/Problem.tsx";
 import { texts } from "../../../texts/texts.ts";
@@ -20,10 +21,12 @@ export function SecondFactorSetup({ onCodes }: SecondFactorSetupProps) {
   const words = texts.secondFactor;
   const [password, setPassword] = useState("");
   const start = useMutation({ mutationFn: () => startSecondFactor(password) });
+  const form = useProblemFocus(start.isPending);
   const problems = fieldProblems(start.error, ["/password"]);
   if (start.data !== undefined) return <Confirmation secret={start.data} onCodes={onCodes} />;
   return (
     <form
+      ref={form}
       className="stack"
       onSubmit={(event) => {
         event.preventDefault();
@@ -65,9 +68,11 @@ function Confirmation({ secret: { secret, uri }, onCodes }: ConfirmationProps) {
       await queries.invalidateQueries({ queryKey: accountQueryKey });
     },
   });
+  const form = useProblemFocus(confirm.isPending);
   const problems = fieldProblems(confirm.error, ["/code"]);
   return (
     <form
+      ref={form}
       className="stack"
       onSubmit={(event) => {
         event.preventDefault();

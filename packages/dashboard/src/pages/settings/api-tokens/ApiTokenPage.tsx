@@ -40,15 +40,16 @@ export function ApiTokenPage() {
 function OneToken(key: { readonly organizationId: string; readonly tokenId: string }) {
   const { organizationId } = key;
   const words = texts.apiTokens;
-  const { data: token, error, refetch } = useQuery(apiTokenQuery(key));
+  const { data: shown, error, refetch } = useQuery(apiTokenQuery(key));
   const mayChange = usePermission(organizationId, "apitoken:update");
   const mayRevoke = usePermission(organizationId, "apitoken:revoke");
   const [open, setOpen] = useState<"change" | "rotate" | "revoke" | undefined>();
   const navigate = useNavigate();
   const close = () => setOpen(undefined);
-  if (token === undefined) {
+  if (shown === undefined) {
     return error === null ? <Skeleton rows={6} /> : <Problem error={error} onRetry={() => void refetch()} />;
   }
+  const token = shown.data;
   const actions = (
     <div className="row">
       {mayChange && <Button onClick={() => setOpen("change")}>{words.change}</Button>}
@@ -69,7 +70,7 @@ function OneToken(key: { readonly organizationId: string; readonly tokenId: stri
       <Panel title={token.name} actions={actions}>
         <Facts facts={factsOf(organizationId, token)} />
       </Panel>
-      {open === "change" && <ChangeApiToken organizationId={organizationId} token={token} onClose={close} />}
+      {open === "change" && <ChangeApiToken organizationId={organizationId} shown={shown} onClose={close} />}
       {open === "rotate" && <RotateApiToken organizationId={organizationId} token={token} onClose={close} />}
       {open === "revoke" && (
         <RevokeApiToken

@@ -21,7 +21,8 @@ export function CreateApiToken({ organizationId, onClose }: CreateApiTokenProps)
   const queries = useQueryClient();
   const create = useMutation({
     mutationFn: () => createApiToken(organizationId, wishOf(draft)),
-    onSuccess: () => queries.invalidateQueries({ queryKey: apiTokensQueryKey(organizationId) }),
+    // The secret is shown at once. It does not wait for the list.
+    onSuccess: () => void queries.invalidateQueries({ queryKey: apiTokensQueryKey(organizationId) }),
   });
   const problems = tokenProblems(create.error);
   if (create.data !== undefined) {

@@ -19,7 +19,8 @@ export function RotateApiToken({ organizationId, token: { tokenId, name }, onClo
   const queries = useQueryClient();
   const rotate = useMutation({
     mutationFn: () => rotateApiToken({ organizationId, tokenId }, Number(overlap)),
-    onSuccess: () => queries.invalidateQueries({ queryKey: apiTokensQueryKey(organizationId) }),
+    // The secret is shown at once. It does not wait for the list.
+    onSuccess: () => void queries.invalidateQueries({ queryKey: apiTokensQueryKey(organizationId) }),
   });
   if (rotate.data !== undefined) {
     const { token } = rotate.data;

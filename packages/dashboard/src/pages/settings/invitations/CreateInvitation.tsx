@@ -26,7 +26,8 @@ export function CreateInvitation({ organizationId, onClose }: CreateInvitationPr
   const queries = useQueryClient();
   const create = useMutation({
     mutationFn: () => createInvitation(organizationId, { roles, ...addressed(email), expiresAt: expiryIn(days) }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: invitationsQueryKey(organizationId) }),
+    // The secret is shown at once. It does not wait for the list.
+    onSuccess: () => void queries.invalidateQueries({ queryKey: invitationsQueryKey(organizationId) }),
   });
   const problems = fieldProblems(create.error, ["/email", "/roles", "/expiresAt"]);
   if (create.data !== undefined) {

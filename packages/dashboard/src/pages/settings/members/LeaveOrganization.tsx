@@ -23,10 +23,15 @@ export function LeaveOrganization({ organizationId }: { readonly organizationId:
       queries.removeQueries({ queryKey: ["organizations", organizationId] });
     },
   });
+  const ask = () => {
+    // Nothing of an earlier attempt is shown.
+    leave.reset();
+    setOpen(true);
+  };
   return (
     <>
       <div>
-        <Button kind="danger" icon="out" onClick={() => setOpen(true)}>
+        <Button kind="danger" icon="out" onClick={ask}>
           {words.leave}
         </Button>
       </div>

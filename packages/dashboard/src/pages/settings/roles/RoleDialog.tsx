@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { fieldProblems } from "../../../api/problem.ts";
-import { createRole, type Role, updateRole } from "../../../api/roles.ts";
+import { createRole, type Role, rolesQueryKey, updateRole } from "../../../api/roles.ts";
 import { useOnce } from "../../../api/use-once.ts";
 import type { GrantablePermission } from "../../../document.ts";
 import { Field } from "../../../parts/controls/Field.tsx";
@@ -27,7 +27,7 @@ export function RoleDialog({ organizationId, role, onClose }: RoleDialogProps) {
   const save = useMutation({
     mutationFn: () => {
       const wish = { name, description, permissions };
-      if (role !== undefined) return updateRole(organizationId, role.roleId, wish);
+      if (role !== undefined) return updateRole(organizationId, role, wish);
       return once(wish, (header) => createRole(organizationId, header, wish));
     },
     onSuccess: async () => {
@@ -36,6 +36,8 @@ export function RoleDialog({ organizationId, role, onClose }: RoleDialogProps) {
       // The role may be one of the reader's own, so the reader may have other permissions now.
       await queries.invalidateQueries({ queryKey: ["organizations", organizationId] });
     },
+    // If somebody else changed the role meanwhile, the list shows it as it is now.
+    onError: () => void queries.invalidateQueries({ queryKey: rolesQueryKey(organizationId) }),
   });
   const problems = fieldProblems(save.error, ["/name", "/description", "/permissions"]);
   return (
