@@ -1,11 +1,11 @@
-import { chosenAddress, chosenProfile } from "./connection/connection.ts";
+import { chooseService } from "./connection/chosen-service.ts";
 import { findSignIn } from "./connection/stored-sign-ins.ts";
 import { table } from "./output/table.ts";
 import { print } from "./output/terminal.ts";
 
 /** Prints three things to do next when `stepwell` is called without a command. They depend on whether this directory or this user knows a service. */
 export function printNextSteps(): void {
-  const place = chosenAddress(chosenProfile(undefined)) ?? findSignIn()?.baseUrl;
+  const place = chooseService(undefined).baseUrl ?? findSignIn()?.baseUrl;
   const [heading, steps] = place === undefined ? atTheBeginning : [`Stepwell. Commands go to ${place}.`, withService];
   print(heading);
   print();

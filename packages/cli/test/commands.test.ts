@@ -340,6 +340,23 @@ test.concurrent("an owner creates tokens, roles and invitations, changes members
   expect(exported.map((line: string) => JSON.parse(line)).length).toBeGreaterThan(4);
 });
 
+inWholeMatrix(() => {
+  test.concurrent("the action that the help of `audit list` names as an example is one that the audit trail has", async () => {
+    const { organizationId, owner } = await service.newOrganization();
+    const environment = {
+      STEPWELL_URL: service.baseUrl,
+      STEPWELL_TOKEN: owner.token,
+      STEPWELL_ORGANIZATION: organizationId,
+    };
+    await run(environment, "role", "create", "watcher", "--permission", "job:list");
+    await run(environment, "role", "update", "watcher", "--permission", "job:read");
+    const help = await run({}, "audit", "list", "--help");
+    const [, example = ""] = /only this action, such\s+as\s+(\S+)/.exec(help.output) ?? [];
+    const { output } = await run(environment, "audit", "list", "--action", example, "--json");
+    expect(JSON.parse(output)).toMatchObject([{ action: "UpdateRole" }]);
+  });
+});
+
 test.concurrent("a waiting command updates one line on a terminal, and prints no such line into a pipe", async () => {
   const { organizationId, owner, api } = await service.newOrganization();
   const environment = {

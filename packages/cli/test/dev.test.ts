@@ -248,6 +248,20 @@ test("dev gives a store from an earlier version a password, which ends its token
   await stop(service, "SIGTERM");
 });
 
+inWholeMatrix(() => {
+  test("if the address of the service is not of this machine, dev prints its commands with the address and the token, so that they find it", async () => {
+    // On Linux, this address leads to this machine too.
+    const baseUrl = `http://0.0.0.0:${port}`;
+    const service = start({ ...environment, STEPWELL_BASE_URL: baseUrl }, "dev");
+    const welcome = await printed(service, "npx stepwell deploy");
+    const { token } = devFile();
+    expect(welcome).toContain(`  STEPWELL_URL='${baseUrl}' STEPWELL_TOKEN='${token}' npx stepwell deploy `);
+    const named = { ...environment, STEPWELL_URL: baseUrl, STEPWELL_TOKEN: token };
+    expect((await run(named, "workflow", "list", "--quiet")).output).toContain("order-approval\n");
+    await stop(service, "SIGTERM");
+  });
+});
+
 describe("on a store that init makes", () => {
   let ownStore: PreparedStore;
   let own: Record<string, string>;

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, existsSync, renameSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, renameSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { examineInstallation, type Finding } from "@stepwell/server";
+import { join, resolve } from "node:path";
+import { describeUnknownVariables, examineInstallation, type Finding } from "@stepwell/server";
 import { newDatabase } from "@stepwell/testing/postgres/own-database.ts";
 import { PostgresCluster } from "@stepwell/testing/postgres/postgres-cluster.ts";
 import { onServer } from "@stepwell/testing/postgres/postgres-server.ts";
@@ -40,6 +40,13 @@ async function service(environment: Record<string, string>) {
   const log = await printed(child, '"msg":"listening"');
   return { child, log };
 }
+
+test("the doctor and a start know every variable that docs/cli.md names", () => {
+  const page = readFileSync(resolve(import.meta.dirname, "../../../docs/cli.md"), "utf8");
+  const names = page.match(/\bSTEPWELL_[A-Z_]+\b/g) ?? [];
+  expect(names).toContain("STEPWELL_PROFILE");
+  expect(describeUnknownVariables(Object.fromEntries(names.map((name) => [name, "a"])))).toEqual([]);
+});
 
 describe("on a PostgreSQL server that may lose acknowledged transactions", () => {
   async function ownDatabase(): Promise<{ url: string; environment: Record<string, string> }> {

@@ -306,6 +306,38 @@ test("`job watch` reports a lost connection, and continues when the service is b
   });
 });
 
+test("an organization is found on every page by its name or its key, and an ambiguous name shows all organizations that have it", async () => {
+  const idOf = (index: number) => `00000000-0000-7000-8000-${String(index).padStart(12, "0")}`;
+  const organizations = Array.from({ length: 230 }, (_, index) => {
+    return { organizationId: idOf(index), name: index % 110 === 5 ? "twice" : `name-${index}`, key: `key-${index}` };
+  });
+  const answerTo = ({ pathname, searchParams }: URL) => {
+    if (pathname === "/whoami") return { type: "user", id: "u" };
+    if (pathname !== "/organizations")
+      return organizations.find(({ organizationId }) => pathname.endsWith(organizationId));
+    const begin = Number(searchParams.get("pageToken") ?? 0);
+    const end = begin + Number(searchParams.get("pageSize"));
+    const next = end < organizations.length ? { nextPageToken: String(end) } : {};
+    return { organizations: organizations.slice(begin, end), ...next };
+  };
+  const url = await serviceThat((request, response) => {
+    response.end(JSON.stringify(answerTo(new URL(request.url ?? "", "http://localhost"))));
+  });
+  const show = async (...words: string[]) =>
+    await run({ ...nowhere, STEPWELL_URL: url, STEPWELL_ORGANIZATION: "" }, "org", "show", "--quiet", ...words);
+  for (const wanted of ["name-229", "key-229"])
+    expect(await show("--organization", wanted)).toEqual({ code: 0, output: `${idOf(229)}\n`, complaint: "" });
+  const several = "stepwell: Several organizations are named twice. Name one by its id:";
+  expect(await show("--organization", "twice")).toEqual({
+    code: 2,
+    output: "",
+    complaint: [several, ...[5, 115, 225].map((index) => `  ${idOf(index)}  twice`), ""].join("\n"),
+  });
+  const { code, complaint } = await show();
+  expect({ code, lines: complaint.trimEnd().split("\n") }).toMatchObject({ code: 2, lines: { length: 102 } });
+  expect(complaint).toMatch(/\n {2}and 130 more: `stepwell org list --limit 230`\n$/);
+});
+
 test("text from other users cannot control the terminal", async () => {
   const problem = { title: "No", status: 400, code: "ValidationError", detail: "two\nlines \u001b]0;owned\u0007" };
   const url = await serviceThat((_, response) => {

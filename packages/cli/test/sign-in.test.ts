@@ -80,6 +80,19 @@ inWholeMatrix(() => {
     expect(stored(terminal).organizationId).toBeUndefined();
   });
 
+  test.concurrent("a sign-in finds an organization by its name, even if the user is a member of more than fit on one page", async () => {
+    const terminal = await newTerminal();
+    const { person } = terminal;
+    const { organizationId, api } = await service.newOrganization();
+    await service.addMember(organizationId, person.userId, ["developer"]);
+    const { name } = (await api.call<{ name: string }>("GetOrganization", {})).body;
+    // The list begins with the newest organization.
+    for (let count = 0; count < 100; count += 1) await newMembership(person);
+    const done = await signIn(terminal, "--organization", name);
+    expect(done).toMatchObject({ code: 0, output: expect.stringContaining(`${name} (${organizationId})`) });
+    expect(stored(terminal).organizationId).toBe(organizationId);
+  });
+
   test.concurrent("a new sign-in ends the session before it", async () => {
     const terminal = await newTerminal();
     await signIn(terminal);

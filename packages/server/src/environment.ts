@@ -32,9 +32,19 @@ function describeFormerName(
 const prefix = "STEPWELL_";
 
 /** The service reads none of these variables, but it may share an environment with the other commands, which do. */
-const commandLineVariables = ["STEPWELL_URL", "STEPWELL_TOKEN", "STEPWELL_ORGANIZATION", "STEPWELL_CREDENTIALS_FILE"];
+const commandLineVariables = [
+  "STEPWELL_URL",
+  "STEPWELL_TOKEN",
+  "STEPWELL_ORGANIZATION",
+  "STEPWELL_PROFILE",
+  "STEPWELL_CREDENTIALS_FILE",
+];
+
+const fileEnding = "_FILE";
 
 function suggestion(name: string, known: readonly string[]): string {
+  // Only secrets may come from a file. The name of another setting with this ending is no misspelling of a similar name.
+  if (name.endsWith(fileEnding) && known.includes(name.slice(0, -fileEnding.length))) return ".";
   const withoutPrefix = name.slice(prefix.length);
   if (known.includes(withoutPrefix)) return `; did you mean \`${withoutPrefix}\`?`;
   return didYouMean(name, known) || ".";

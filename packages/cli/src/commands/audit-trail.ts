@@ -23,7 +23,7 @@ export function declareAudit(program: Command): void {
 
 function withFilter(command: Command): Command {
   return command
-    .option("--action <action>", "only this action, such as role.update")
+    .option("--action <action>", "only this action, such as UpdateRole")
     .option("--after <time>", "only entries from this time on, such as 2026-11-01T00:00:00Z")
     .option("--before <time>", "only entries from before this time")
     .addOption(new Option("--outcome <outcome>", "only those").choices(["accepted", "denied"]));

@@ -1,8 +1,9 @@
 import { createClient } from "@stepwell/client";
 import * as openid from "openid-client";
 import { parseAddress } from "../connection/address.ts";
-import { chosenAddress, chosenProfile } from "../connection/connection.ts";
+import { type ChosenService, chooseService } from "../connection/chosen-service.ts";
 import { discover, explained, type IssuedTokens, isPassing, type Provider, tokensIn } from "../connection/open-id.ts";
+import { isNamed, linesOf } from "../connection/organization.ts";
 import { findSignIn, type SignIn, storeSignIn } from "../connection/stored-sign-ins.ts";
 import { CommandError } from "../exit-code.ts";
 import { ask, show, warn } from "../output/terminal.ts";
@@ -17,9 +18,8 @@ export interface LoginOptions {
 
 /** Signs in by the device flow: in a browser, here or on another machine, so that no password is typed into a terminal. */
 export async function login({ url, organization, insecure, profile }: LoginOptions): Promise<void> {
-  const inUse = chosenProfile(profile);
-  const address = chosenAddress(inUse);
-  const baseUrl = parseAddress(url ?? address ?? "http://localhost:8080");
+  const service = chooseService(profile);
+  const baseUrl = parseAddress(url ?? service.baseUrl ?? "http://localhost:8080");
   const isInsecure = insecure === true;
   const provider = await discover(baseUrl, isInsecure);
   const before = findSignIn(baseUrl);
@@ -35,8 +35,8 @@ export async function login({ url, organization, insecure, profile }: LoginOptio
     text: `Signed in at ${baseUrl} as ${email}.\n${chosen.text}`,
     quiet: chosen.organizationId ?? [],
   });
-  if (address !== undefined && parseAddress(address) !== baseUrl)
-    warn(whereCommandsGo(address, baseUrl, inUse !== undefined));
+  if (service.baseUrl !== undefined && parseAddress(service.baseUrl) !== baseUrl)
+    warn(whereCommandsGo(service, baseUrl));
 }
 
 async function letIn(provider: Provider, baseUrl: string): Promise<IssuedTokens> {
@@ -89,10 +89,9 @@ interface Chosen {
 
 async function chooseOrganization(signIn: SignIn, wanted: string | undefined): Promise<Chosen> {
   const client = createClient({ baseUrl: signIn.baseUrl, token: signIn.idToken });
-  const { organizations, nextPageToken } = await client.listOrganizations();
-  const isWanted = ({ organizationId, name, key }: (typeof organizations)[number]) =>
-    wanted === undefined || name === wanted || key === wanted || organizationId === wanted.toLowerCase();
-  const [chosen, ...others] = organizations.filter(isWanted);
+  const organizations = await client.list("ListOrganizations").toArray();
+  const found = organizations.filter((organization) => wanted === undefined || isNamed(organization, wanted));
+  const [chosen, ...others] = found;
   if (chosen !== undefined && others.length === 0) {
     const { organizationId, name } = chosen;
     await storeSignIn({ ...signIn, organizationId });
@@ -100,22 +99,24 @@ async function chooseOrganization(signIn: SignIn, wanted: string | undefined): P
   }
   if (organizations.length === 0 && wanted === undefined)
     return { text: "You are not a member of any organization yet." };
-  const lines = organizations.map(({ name, organizationId }) => `  ${organizationId}  ${name}`);
-  if (nextPageToken !== undefined) lines.push("  and more");
   if (wanted === undefined) {
     const how = "Choose one: set STEPWELL_ORGANIZATION to its name or id, or sign in with --organization NAME.";
-    return { text: ["Your organizations:", ...lines, how].join("\n") };
+    return { text: ["Your organizations:", ...linesOf(organizations), how].join("\n") };
   }
-  const count = chosen === undefined ? "none" : "more than one";
-  const what = `You are signed in, but ${count} of your organizations has the name or id ${wanted}. Your organizations:`;
-  throw new CommandError(chosen === undefined ? "notFound" : "usage", [what, ...lines].join("\n"));
+  const begin = "You are signed in, but";
+  if (chosen === undefined) {
+    const none = `${begin} none of your organizations has the name or id ${wanted}. Your organizations:`;
+    throw new CommandError("notFound", [none, ...linesOf(organizations)].join("\n"));
+  }
+  const several = `${begin} more than one of your organizations has the name ${wanted}. Sign in with the id of one of them:`;
+  throw new CommandError("usage", [several, ...linesOf(found)].join("\n"));
 }
 
 /** Says why later commands do not go to the service of this sign-in, and what to do about it. */
-function whereCommandsGo(address: string, baseUrl: string, isOfProfile: boolean): string {
-  if (isOfProfile)
+function whereCommandsGo({ by, baseUrl: address }: ChosenService, baseUrl: string): string {
+  if (by === "profile")
     return `Commands go to ${address}, the service of the profile in use. To use ${baseUrl}, create a profile with \`stepwell profile set NAME --url ${baseUrl}\`, and choose it with \`stepwell profile use NAME\` or --profile NAME.`;
-  if (process.env.STEPWELL_URL)
+  if (by === "STEPWELL_URL")
     return `Commands go to ${address}, which STEPWELL_URL names. To use ${baseUrl}, set STEPWELL_URL to it.`;
   return `In this directory, commands go to ${address}, which \`stepwell dev\` started. To use ${baseUrl} here, set STEPWELL_URL to it.`;
 }

@@ -1,6 +1,6 @@
 import * as openid from "openid-client";
 import { parseAddress } from "../connection/address.ts";
-import { chosenAddress, chosenProfile } from "../connection/connection.ts";
+import { chooseService } from "../connection/chosen-service.ts";
 import { discover, explained } from "../connection/open-id.ts";
 import { findSignIn, removeSignIn, type SignIn } from "../connection/stored-sign-ins.ts";
 import { show } from "../output/terminal.ts";
@@ -10,9 +10,9 @@ import { show } from "../output/terminal.ts";
  * commands go. If only `stepwell dev` in this directory chooses that service, and there is no sign-in at it, the last sign-in is meant.
  */
 export async function logout({ url }: { readonly url?: string }): Promise<void> {
-  const profile = url === undefined ? chosenProfile(undefined) : undefined;
-  const address = url === undefined ? chosenAddress(profile) : parseAddress(url);
-  const isNamed = url !== undefined || profile !== undefined || Boolean(process.env.STEPWELL_URL);
+  const { by, baseUrl: address } =
+    url === undefined ? chooseService(undefined) : { by: "--url", baseUrl: parseAddress(url) };
+  const isNamed = by === "--url" || by === "profile" || by === "STEPWELL_URL";
   const there = address === undefined ? undefined : findSignIn(address);
   const signIn = isNamed ? there : (there ?? findSignIn());
   if (signIn === undefined) {

@@ -17,6 +17,10 @@ export function parseAddress(text: string, source?: string): string {
 
 /** Tells whether the connection to this address is safe from eavesdroppers: it is encrypted, or it does not leave this machine. */
 export function isPrivate(baseUrl: string): boolean {
-  const { protocol, hostname } = new URL(baseUrl);
-  return protocol === "https:" || /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+  return new URL(baseUrl).protocol === "https:" || isLoopback(baseUrl);
+}
+
+/** Tells whether this address always leads to this machine. */
+export function isLoopback(baseUrl: string): boolean {
+  return /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(baseUrl).hostname);
 }

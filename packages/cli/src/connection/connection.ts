@@ -1,10 +1,9 @@
-import { resolve } from "node:path";
-import { createClient, type StepwellClient } from "@stepwell/client";
+import { type ClientOptions, createClient, type StepwellClient } from "@stepwell/client";
 import { CommandError } from "../exit-code.ts";
-import { parseAddress } from "./address.ts";
-import { type DevFile, readDevFile } from "./dev-file.ts";
+import { chooseService, devFilePathHere, devServiceAt } from "./chosen-service.ts";
+import type { DevFile } from "./dev-file.ts";
 import { organizationIdOf } from "./organization.ts";
-import { currentProfile, namedProfile, type Profile } from "./stored-profiles.ts";
+import type { Profile } from "./stored-profiles.ts";
 import { findSignIn, type SignIn } from "./stored-sign-ins.ts";
 
 /** Options of every command that asks a service. */
@@ -18,11 +17,11 @@ export interface Connection extends Access {
   readonly organizationId: string;
 }
 
-/** A service, and the token with which commands call it. */
+/** A service, and the client with which commands call it. */
 export interface Access {
   readonly client: StepwellClient;
   readonly baseUrl: string;
-  readonly token: string;
+  /** Where the client's token comes from. */
   readonly from: "STEPWELL_TOKEN" | "stepwell login" | "stepwell dev";
   /** The name or the id of the chosen organization; undefined if it follows from the token. */
   readonly organization: string | undefined;
@@ -35,40 +34,24 @@ export async function connect(place: Place): Promise<Connection> {
 }
 
 /**
- * Finds the service and the token. The service is the first of these: the named profile, STEPWELL_URL, the service that `stepwell dev` started in
- * this directory, the profile in use, the last sign-in. With this order, a command that tries something out in this directory does not change a
- * service elsewhere. The token is STEPWELL_TOKEN, or else the sign-in, or else the token of `stepwell dev`. The last two are sent only to the address
- * to which they belong.
+ * Finds the service and the token. `chooseService` finds the service; if nothing names one, it is that of the last sign-in. The token is
+ * STEPWELL_TOKEN, or else the sign-in, or else the token of `stepwell dev`. The last two are sent only to the address to which they belong, and
+ * STEPWELL_TOKEN only to an address that the user has named.
  */
 export async function reach(place: Place): Promise<Access> {
-  const profile = chosenProfile(place.profile);
-  const baseUrl = chosenAddress(profile) ?? findSignIn()?.baseUrl;
+  const service = chooseService(place.profile);
+  const baseUrl = service.baseUrl ?? findSignIn()?.baseUrl;
   if (baseUrl === undefined) throw new CommandError("notAllowed", `No service is chosen. ${whatToDo}`);
-  const known = devFileHere();
-  const started = known?.baseUrl !== undefined && parseAddress(known.baseUrl) === baseUrl ? known : undefined;
+  const started = devServiceAt(baseUrl);
+  const token = tokenHere();
+  if (token !== undefined && service.by === "stepwell dev") throw tokenWithoutAddress(baseUrl);
   // Containers often have a home directory that cannot be read. With a token in the environment, nothing needs to be read from it.
-  const signIn = tokenHere() === undefined ? findSignIn(baseUrl) : undefined;
-  const { token, from } = await credential(baseUrl, signIn, started);
-  const organization = place.organization ?? organizationHere(profile) ?? remembered(from, signIn, started);
-  return { client: createClient({ baseUrl, token }), baseUrl, token, from, organization };
-}
-
-/** The profile whose service commands use: the named one, or the one in use if neither this environment nor this directory names a service. */
-export function chosenProfile(named: string | undefined): Profile | undefined {
-  return namedProfile(named) ?? (addressHere() === undefined ? currentProfile() : undefined);
-}
-
-/** The service to which commands go; undefined if it follows from the last sign-in only. */
-export function chosenAddress(profile: Profile | undefined): string | undefined {
-  return profile?.url ?? addressHere();
-}
-
-/** The service that this environment or this directory names. */
-function addressHere(): string | undefined {
-  const { STEPWELL_URL: named } = process.env;
-  if (named) return parseAddress(named, "STEPWELL_URL");
-  const started = devFileHere()?.baseUrl;
-  return started === undefined ? undefined : parseAddress(started);
+  const signIn = token === undefined ? findSignIn(baseUrl) : undefined;
+  const credential = await credentialOf(token, signIn, started);
+  if (credential === undefined) throw new CommandError("notAllowed", `Nobody is signed in at ${baseUrl}. ${whatToDo}`);
+  const { from } = credential;
+  const organization = place.organization ?? organizationHere(service.profile) ?? remembered(from, signIn, started);
+  return { client: createClient({ baseUrl, token: credential.token }), baseUrl, from, organization };
 }
 
 /** The token of this environment. An empty variable counts as not set, like every other variable of the command line. */
@@ -83,8 +66,14 @@ function tokenHere(): string | undefined {
   );
 }
 
-function devFileHere(): Partial<DevFile> | undefined {
-  return readDevFile(resolve(process.env.STEPWELL_DATA_DIR || ".stepwell"));
+/**
+ * The error for STEPWELL_TOKEN where only `stepwell dev` names a service. To go on to the profile in use or the last sign-in instead would change a
+ * service elsewhere, from a directory in which the user tries something out.
+ */
+function tokenWithoutAddress(baseUrl: string): CommandError {
+  const why = `STEPWELL_TOKEN is set, but STEPWELL_URL is not. The token is not sent to ${baseUrl}, the address in ${devFilePathHere()}, because that file may come from somebody else.`;
+  const how = `Set STEPWELL_URL to the address of the token's service, or unset STEPWELL_TOKEN to use the token that \`stepwell dev\` made.`;
+  return new CommandError("notAllowed", `${why} ${how}`);
 }
 
 /** A profile names the service and the organization, so with a profile STEPWELL_ORGANIZATION is not read. */
@@ -102,19 +91,22 @@ function remembered(from: Access["from"], signIn: SignIn | undefined, started: P
   return from === "stepwell dev" ? started?.organizationId : undefined;
 }
 
-async function credential(
-  baseUrl: string,
+interface Credential {
+  readonly token: ClientOptions["token"];
+  readonly from: Access["from"];
+}
+
+async function credentialOf(
+  token: string | undefined,
   signIn: SignIn | undefined,
   started: Partial<DevFile> | undefined,
-): Promise<Pick<Access, "token" | "from">> {
-  const token = tokenHere();
+): Promise<Credential | undefined> {
   if (token !== undefined) return { token, from: "STEPWELL_TOKEN" };
   if (signIn !== undefined) {
-    const { renewed } = await import("./renewal.ts");
-    return { token: (await renewed(signIn)).idToken, from: "stepwell login" };
+    const { idTokenOf } = await import("./renewal.ts");
+    return { token: idTokenOf(signIn), from: "stepwell login" };
   }
-  if (started?.token !== undefined) return { token: started.token, from: "stepwell dev" };
-  throw new CommandError("notAllowed", `Nobody is signed in at ${baseUrl}. ${whatToDo}`);
+  return started?.token === undefined ? undefined : { token: started.token, from: "stepwell dev" };
 }
 
 const whatToDo =

@@ -15,14 +15,14 @@ export interface DevFile {
 
 export function readDevFile(dataDir: string): Partial<DevFile> | undefined {
   try {
-    const content = (JSON.parse(readFileSync(pathIn(dataDir), "utf8")) ?? {}) as Partial<DevFile>;
+    const content = (JSON.parse(readFileSync(devFilePath(dataDir), "utf8")) ?? {}) as Partial<DevFile>;
     for (const name of ["baseUrl", "organizationId", "token"] as const)
       if (!["string", "undefined"].includes(typeof content[name])) throw new Error(`${name} is not a text`);
     return content;
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
     throw new Error(
-      `${pathIn(dataDir)} cannot be read: ${error instanceof Error ? error.message : error}. Delete the file; \`stepwell dev\` then writes a new one.`,
+      `${devFilePath(dataDir)} cannot be read: ${error instanceof Error ? error.message : error}. Delete the file; \`stepwell dev\` then writes a new one.`,
     );
   }
 }
@@ -32,12 +32,12 @@ export function readDevFile(dataDir: string): Partial<DevFile> | undefined {
  * password.
  */
 export function writeDevFile(dataDir: string, content: DevFile): void {
-  const unfinished = `${pathIn(dataDir)}.unfinished`;
+  const unfinished = `${devFilePath(dataDir)}.unfinished`;
   writeFileSync(unfinished, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600, flush: true });
   chmodSync(unfinished, 0o600);
-  renameSync(unfinished, pathIn(dataDir));
+  renameSync(unfinished, devFilePath(dataDir));
 }
 
-function pathIn(dataDir: string): string {
+export function devFilePath(dataDir: string): string {
   return join(dataDir, "dev.json");
 }

@@ -1,23 +1,59 @@
+import { StepwellError } from "@stepwell/client";
 import * as openid from "openid-client";
-import { CommandError } from "../exit-code.ts";
+import { CommandError, exitCodes } from "../exit-code.ts";
 import { discover, explained, type IssuedTokens, isPassing, tokensIn } from "./open-id.ts";
 import { findSignIn, replaceSignIn, type SignIn } from "./stored-sign-ins.ts";
 
-/** A sign-in is renewed this long before its end. This is long enough for a command that waits, and still most commands renew nothing. */
+/** A sign-in is renewed this long before its end. This is long enough for a request that the service holds, and still most commands renew nothing. */
 const renewBeforeMs = 120_000;
 
 /**
- * Returns the sign-in with an id token that stays valid for a while. Two commands may renew it at the same time: for 30 seconds the service gives
- * both of them the same successor. After that, the earlier refresh token counts as stolen, so each command continues with the newest one that is
- * stored.
+ * Returns the function that gives the id token of this sign-in for each attempt of a request. It renews the sign-in when the token is about to end,
+ * so that a command can wait for hours. Calls that come during a renewal share it, because a refresh token can be exchanged only once. The function
+ * rejects when the sign-in has ended; while the service cannot be reached, it gives the present token as long as that is valid.
  */
-export async function renewed(signIn: SignIn): Promise<SignIn> {
-  if (signIn.expiresAt - Date.now() > renewBeforeMs) return signIn;
-  const tokens = await exchange(signIn);
-  if (tokens !== undefined) return (await replaceSignIn(signIn, { ...signIn, ...tokens })) ?? ended(signIn);
-  const stored = findSignIn(signIn.baseUrl);
-  const isRenewedByOther = stored !== undefined && stored.refreshToken !== signIn.refreshToken;
-  return isRenewedByOther ? stored : ended(signIn);
+export function idTokenOf(signIn: SignIn): () => Promise<string> {
+  let current = signIn;
+  let renewal: Promise<SignIn> | undefined;
+  return async () => {
+    renewal ??= renewedIfReachable(current).finally(() => {
+      renewal = undefined;
+    });
+    current = await renewal;
+    return current.idToken;
+  };
+}
+
+/** Throws a passing error of the client library if the token is no longer valid, so that the request waits through the outage like any other. */
+async function renewedIfReachable(signIn: SignIn): Promise<SignIn> {
+  try {
+    return await renewed(signIn);
+  } catch (error) {
+    if (!(error instanceof CommandError) || error.exitCode !== exitCodes.unreachable) throw error;
+    if (signIn.expiresAt > Date.now()) return signIn;
+    const problem = { title: "Unreachable", status: 0, detail: error.message, code: "UnavailableError" };
+    throw new StepwellError(problem, error);
+  }
+}
+
+/**
+ * Returns the sign-in with an id token that stays valid for a while. Another command may have renewed the sign-in while this one waited for hours. The
+ * refresh token that this one still has would then count as stolen, which ends the session. So each renewal begins with the newest sign-in that is
+ * stored. Two commands may renew it at the same time: for 30 seconds the service gives both of them the same successor.
+ */
+async function renewed(signIn: SignIn): Promise<SignIn> {
+  if (isLasting(signIn)) return signIn;
+  const stored = findSignIn(signIn.baseUrl) ?? ended(signIn);
+  if (isLasting(stored)) return stored;
+  const tokens = await exchange(stored);
+  if (tokens !== undefined) return (await replaceSignIn(stored, { ...stored, ...tokens })) ?? ended(stored);
+  const newest = findSignIn(stored.baseUrl);
+  const isRenewedByOther = newest !== undefined && newest.refreshToken !== stored.refreshToken;
+  return isRenewedByOther ? newest : ended(stored);
+}
+
+function isLasting({ expiresAt }: SignIn): boolean {
+  return expiresAt - Date.now() > renewBeforeMs;
 }
 
 /** If an answer was lost, the request can be repeated: the service then gives the same tokens. */

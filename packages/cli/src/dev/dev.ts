@@ -14,6 +14,7 @@ import {
   signInLinkUrl,
 } from "@stepwell/server";
 import { sampleDefinition, sampleName } from "../commands/sample.ts";
+import { isLoopback } from "../connection/address.ts";
 import { type DevFile, readDevFile, writeDevFile } from "../connection/dev-file.ts";
 import { explain, print, show } from "../output/terminal.ts";
 import { showJobsLive, type Watched, watchDefinitions, watched } from "./dev-watch.ts";
@@ -165,7 +166,7 @@ async function sampleJob(
 
 function welcome(config: Config, { file, job }: Seeded, link: string): readonly string[] {
   const { baseUrl, organizationId, token } = file;
-  const stepwell = commandLine(config);
+  const stepwell = commandLine(config, file);
   const submission = `${stepwell} submit ${sampleName} --input '{"sku":"STEP-2","count":1}'`;
   return [
     `Stepwell is ready at ${baseUrl}`,
@@ -233,8 +234,12 @@ function curlAs(token: string): string {
   return `curl -s -H 'Authorization: Bearer ${token}'`;
 }
 
-/** Commands in another shell find this service by its data directory, so each printed command names the directory unless it is the usual one. */
-function commandLine({ dataDir }: Config): string {
+/**
+ * Commands in another shell find this service by its data directory, so each printed command names the directory unless it is the usual one. They do
+ * not find a service whose address is not of this machine, so each printed command then names the address and the token.
+ */
+function commandLine({ dataDir }: Config, { baseUrl, token }: DevFile): string {
+  if (!isLoopback(baseUrl)) return `STEPWELL_URL='${baseUrl}' STEPWELL_TOKEN='${token}' npx stepwell`;
   const isUsual = resolve(dataDir) === resolve(".stepwell");
   return isUsual ? "npx stepwell" : `STEPWELL_DATA_DIR='${resolve(dataDir)}' npx stepwell`;
 }

@@ -1,11 +1,15 @@
-import type { Job } from "@stepwell/client";
-import type { Connection } from "../connection/connection.ts";
+import type { Job, StepwellClient } from "@stepwell/client";
 import { describeStatus, hasEnded } from "./job-text.ts";
 import { cut, inOneLine } from "./table.ts";
 import { hasLiveTerminal } from "./terminal.ts";
 
+interface Place {
+  readonly client: StepwellClient;
+  readonly organizationId: string;
+}
+
 /** Waits until the job has ended or waits for events, or the time is up. On a terminal, a line that changes shows the progress. */
-export async function waitFor({ client, organizationId }: Connection, jobId: string, seconds: number): Promise<Job> {
+export async function waitFor({ client, organizationId }: Place, jobId: string, seconds: number): Promise<Job> {
   const deadline = performance.now() + seconds * 1_000;
   const line = new ProgressLine();
   let job = await client.getJob(organizationId, jobId);

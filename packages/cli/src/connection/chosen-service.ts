@@ -1,0 +1,55 @@
+import { resolve } from "node:path";
+import { warn } from "../output/terminal.ts";
+import { isLoopback, parseAddress } from "./address.ts";
+import { type DevFile, devFilePath, readDevFile } from "./dev-file.ts";
+import { currentProfile, namedProfile, type Profile } from "./stored-profiles.ts";
+
+/** The service to which commands go, and what names it. If nothing names a service, commands go to that of the last sign-in. */
+export type ChosenService =
+  | { readonly by: "profile"; readonly baseUrl: string; readonly profile: Profile }
+  | { readonly by: "STEPWELL_URL" | "stepwell dev"; readonly baseUrl: string; readonly profile?: undefined }
+  | { readonly by: "nothing"; readonly baseUrl?: undefined; readonly profile?: undefined };
+
+/**
+ * Finds the first service that is named: by the named profile, by STEPWELL_URL, by `stepwell dev` in this directory, or by the profile in use. With
+ * this order, a command that tries something out in this directory does not change a service elsewhere. Warns if the file of `stepwell dev` would be
+ * next but does not count.
+ */
+export function chooseService(namedProfileName: string | undefined): ChosenService {
+  const named = namedProfile(namedProfileName);
+  if (named !== undefined) return { by: "profile", baseUrl: named.url, profile: named };
+  const { STEPWELL_URL: url } = process.env;
+  if (url) return { by: "STEPWELL_URL", baseUrl: parseAddress(url, "STEPWELL_URL") };
+  const started = devFileHere()?.baseUrl;
+  if (started !== undefined && isLoopback(started)) return { by: "stepwell dev", baseUrl: started };
+  if (started !== undefined) warn(notOfThisMachine(started));
+  const current = currentProfile();
+  return current === undefined ? { by: "nothing" } : { by: "profile", baseUrl: current.url, profile: current };
+}
+
+/**
+ * Returns the file of `stepwell dev` in this directory if it is that of the service at this address. The file may come from somebody else, for
+ * example with a cloned repository. So it counts only if its service runs on this machine.
+ */
+export function devServiceAt(baseUrl: string): Partial<DevFile> | undefined {
+  const file = devFileHere();
+  return file?.baseUrl === baseUrl && isLoopback(baseUrl) ? file : undefined;
+}
+
+/** The path of the file that `stepwell dev` leaves in this directory. */
+export function devFilePathHere(): string {
+  return devFilePath(dataDir());
+}
+
+function devFileHere(): Partial<DevFile> | undefined {
+  const file = readDevFile(dataDir());
+  return file?.baseUrl === undefined ? file : { ...file, baseUrl: parseAddress(file.baseUrl, devFilePathHere()) };
+}
+
+function dataDir(): string {
+  return resolve(process.env.STEPWELL_DATA_DIR || ".stepwell");
+}
+
+function notOfThisMachine(baseUrl: string): string {
+  return `stepwell: ${devFilePathHere()} is ignored, because its address ${baseUrl} is not an address of this machine. If you trust this address, set STEPWELL_URL to it.`;
+}
