@@ -162,7 +162,7 @@ export class StepwellClient {
   /**
    * Registers the definition as a new version of the workflow that it names, unless the newest version has an equal definition, and points the tag at
    * it. Makes the workflow if there is none. An invalid definition is a `ValidationError` whose `errors` list everything that is wrong, with the line
-   * and the column.
+   * and the column. The keys of its requests follow from `idempotencyKey`, and `timeoutMs` limits all of its requests together.
    */
   async deploy(organizationId: string, definition: string | object, tag = "$LIVE", options: CallOptions = {}) {
     return await deploy((name, ...args) => this.call(name, ...args), organizationId, definition, tag, options);

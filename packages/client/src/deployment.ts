@@ -1,29 +1,65 @@
-import { isNotFound } from "./error.ts";
+import { isNotFound, tooLate } from "./error.ts";
 import type { Answer, CallArguments, CallName } from "./operation.ts";
+import { withinTime } from "./time-limit.ts";
 import type { CallOptions } from "./transport.ts";
 
 /** Calls an operation by its name, as the client's `call` does. */
 type Call = <Name extends CallName>(name: Name, ...args: CallArguments<Name, CallOptions>) => Promise<Answer<Name>>;
 
-/** Makes a definition the newest version of its workflow, and points the tag at it. Leaves out each part that has been done already. */
+/**
+ * Makes a definition the newest version of its workflow, and points the tag at it. Leaves out each part that has been done already. `timeoutMs` limits
+ * all of its requests together, and each request that takes a key gets its own key, which follows from `idempotencyKey`.
+ */
 export async function deploy(
   call: Call,
   organizationId: string,
   definition: string | object,
   tag: string,
-  options: CallOptions,
+  { signal, timeoutMs, ...options }: CallOptions,
 ) {
+  const limit = { signal, ms: timeoutMs, late: () => tooLate(timeoutMs) };
   const text = typeof definition === "string" ? definition : JSON.stringify(definition);
-  const workflowId = await workflowIdFor(call, organizationId, nameIn(text), options);
+  return await withinTime(
+    limit,
+    async (signal) => await deployText(call, { organizationId, text, tag }, { ...options, signal }),
+  );
+}
+
+interface Deployment {
+  readonly organizationId: string;
+  /** The text of the definition. */
+  readonly text: string;
+  readonly tag: string;
+}
+
+async function deployText(
+  call: Call,
+  { organizationId, text, tag }: Deployment,
+  { idempotencyKey, ...options }: CallOptions,
+) {
+  const workflowId = await workflowIdFor(call, { organizationId, name: nameIn(text) }, { ...options, idempotencyKey });
   const path = { organizationId, workflowId };
   const registration = { path, query: { ifChanged: true }, body: { definition: text } };
-  const version = await call("RegisterWorkflowVersion", registration, options);
+  const ownKey = await keyFor("RegisterWorkflowVersion", idempotencyKey);
+  const version = await call("RegisterWorkflowVersion", registration, { ...options, idempotencyKey: ownKey });
   const { versionId } = version;
   const tagPath = { ...path, tag };
   // No tag points at a version that has just been made, so there is no need to ask.
   const isTagMoved = version.created || (await taggedVersionId(call, tagPath, options)) !== versionId;
+  // This operation takes no key.
   if (isTagMoved) await call("SetWorkflowVersionTag", { path: tagPath, body: { versionId } }, options);
   return { ...version, tag, isTagMoved };
+}
+
+/**
+ * Returns the key of one operation of a deployment. The service takes each key for one request only. The hash makes the key as short as the service
+ * requires, however long the given one is. A key that the service would refuse stays as it is, so that the service refuses it.
+ */
+async function keyFor(operation: CallName, idempotencyKey: string | undefined): Promise<string | undefined> {
+  if (idempotencyKey === undefined || !/^[!-~]{1,255}$/.test(idempotencyKey)) return idempotencyKey;
+  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(idempotencyKey));
+  const hex = Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, "0"));
+  return `${operation}-${hex.join("")}`;
 }
 
 interface TagPath {
@@ -42,10 +78,17 @@ async function taggedVersionId(call: Call, path: TagPath, options: CallOptions):
   }
 }
 
-async function workflowIdFor(call: Call, organizationId: string, name: string, options: CallOptions): Promise<string> {
+async function workflowIdFor(
+  call: Call,
+  { organizationId, name }: { readonly organizationId: string; readonly name: string },
+  { idempotencyKey, ...options }: CallOptions,
+): Promise<string> {
   const path = { organizationId };
   const [found] = (await call("ListWorkflows", { path, query: { name } }, options)).workflows;
-  return (found ?? (await call("RegisterWorkflow", { path, body: { name } }, options))).workflowId;
+  if (found !== undefined) return found.workflowId;
+  const ownKey = await keyFor("RegisterWorkflow", idempotencyKey);
+  const made = await call("RegisterWorkflow", { path, body: { name } }, { ...options, idempotencyKey: ownKey });
+  return made.workflowId;
 }
 
 function nameIn(definition: string): string {

@@ -58,8 +58,8 @@ export class TaskFailure extends Error {
  */
 export class Worker {
   /**
-   * Settles when the worker has ended: resolves after `stop`, and rejects with a `StepwellError` when the service does not accept the worker (401,
-   * 403 or 404).
+   * Settles when the worker has ended: resolves after `stop`, and rejects with a `StepwellError` when the service does not accept the worker (400,
+   * 401, 403 or 404).
    */
   readonly ended: Promise<void>;
   readonly #options: WorkerOptions;

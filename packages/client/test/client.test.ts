@@ -488,6 +488,53 @@ test("a deployment of an unknown workflow registers it first", async () => {
   expect(server.received[3]?.url).toBe("/organizations/o/workflows/w/tags/beta");
 });
 
+test.each([1, 255])(
+  "a deployment under a key of %i characters sends each operation a valid key of its own, the same at each repetition, and the tag none",
+  async (length) => {
+    const idempotencyKey = "k".repeat(length);
+    const answers = [
+      ok({ workflows: [] }),
+      { status: 201, body: { workflowId: "w" } },
+      { status: 201, body: made },
+      ok({ ...version, tag: "$LIVE", success: true }),
+    ];
+    const { server, client } = await clientOf(...answers, ...answers);
+    const deploy = () => client.deploy("o", { workflowName: "orders" }, "$LIVE", { idempotencyKey });
+    await deploy();
+    const [find, register, registerVersion, tag] = server.received.splice(0);
+    expect([find?.key, tag?.key]).toEqual([undefined, undefined]);
+    expect(register?.key).toMatch(/^[!-~]{1,255}$/);
+    expect(registerVersion?.key).toMatch(/^[!-~]{1,255}$/);
+    expect(registerVersion?.key).not.toBe(register?.key);
+    await deploy();
+    expect(server.received.map(({ key }) => key)).toEqual([undefined, register?.key, registerVersion?.key, undefined]);
+    await client.deploy("o", { workflowName: "orders" }, "$LIVE", { idempotencyKey: "other" });
+    expect(server.received.at(-2)?.key).not.toBe(registerVersion?.key);
+  },
+);
+
+test("a deployment under an empty key sends the empty key, which the service refuses", async () => {
+  const refused = { status: 400, body: { code: "ValidationError", detail: "Idempotency-Key must be visible." } };
+  const { server, client } = await clientOf(ok({ workflows: [{ workflowId: "w" }] }), refused);
+  await expect(client.deploy("o", { workflowName: "orders" }, "$LIVE", { idempotencyKey: "" })).rejects.toThrow(
+    "Idempotency-Key",
+  );
+  expect(server.received[1]?.key).toBe("");
+});
+
+test("a deployment with all of its requests takes no longer than its timeout", async () => {
+  const answers = [ok({ workflows: [{ workflowId: "w" }] }), { status: 201, body: made }, ok({ ...version, tag: "t" })];
+  const { baseUrl } = await ScriptedServer.start(...answers);
+  // Each of the three requests takes less than the timeout.
+  const slowFetch: typeof fetch = async (...request) => {
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    return await fetch(...request);
+  };
+  const client = createClient({ baseUrl, token: "stw_1", fetch: slowFetch });
+  const error = await client.deploy("o", { workflowName: "orders" }, "t", { timeoutMs: 500 }).catch((one) => one);
+  expect(isTimeout(error)).toBe(true);
+});
+
 test.each([
   ["{", /^The definition is not JSON/],
   ["{}", /^The definition has no workflowName/],

@@ -55,6 +55,16 @@ onOneStore((home) => {
     expect(await direct.listVersions(organizationId, workflowId).toArray()).toHaveLength(1);
   });
 
+  test("a deployment under a key creates a new workflow, and its repetition under the same key creates nothing", async () => {
+    const { organizationId, direct } = await behindProxy();
+    const definition = { ...JSON.parse(straightDefinition), workflowName: "keyed" };
+    const deploy = () => direct.deploy(organizationId, definition, "$LIVE", { idempotencyKey: "k".repeat(255) });
+    const first = await deploy();
+    expect(first).toMatchObject({ versionNumber: 1, created: true, isTagMoved: true });
+    expect(await deploy()).toEqual(first);
+    expect(await direct.listVersions(organizationId, first.workflowId).toArray()).toHaveLength(1);
+  });
+
   test("submitting and waiting ends with the job, although the connection breaks again and again", async () => {
     const { organizationId, workflowId, client, direct, proxy } = await behindProxy(waitingDefinition);
     const ended = client.submitAndWait(organizationId, { workflowId });
