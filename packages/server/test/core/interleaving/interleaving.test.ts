@@ -8,8 +8,8 @@ import { isWait, type Plan } from "../../../src/core/plan/plan.ts";
 import { childSeeds, endsAsUninterrupted, forkedSeeds, seeds } from "./property.ts";
 import { type Machine, soundMachine } from "./runs.ts";
 
-const numRuns = scope === "all" ? 40_000 : 200;
-const childRuns = scope === "all" ? 10_000 : 100;
+const numRuns = scope === "all" ? 20_000 : 200;
+const childRuns = scope === "all" ? 5_000 : 100;
 /**
  * Takes about a minute, and stops at the first find. The whole matrix starts from a random seed each time; `npm test` starts from a seed close to the
  * find.

@@ -7,7 +7,7 @@ import { Family, familyStore } from "./family.ts";
 import { expectLawful } from "./family-laws.ts";
 import { chanceBy, type RandomFamily, randomFamilies } from "./random-families.ts";
 
-const numRuns = scope === "all" ? 400 : 5;
+const numRuns = scope === "all" ? 200 : 5;
 
 onEveryStore((home) => {
   let store: Awaited<ReturnType<typeof familyStore>>;

@@ -9,7 +9,7 @@ import { forkedSeeds, parentSeeds, type Seed, seeds } from "../../core/interleav
 import { essenceOfRow, FaultyRun, soundMachine } from "../../core/interleaving/runs.ts";
 import { MortalNodes } from "../node/mortal-nodes.ts";
 
-const numRuns = scope === "all" ? 400 : 9;
+const numRuns = scope === "all" ? 200 : 9;
 
 onEveryStore((home) => {
   let nodes: MortalNodes;
