@@ -15,7 +15,7 @@ import type { WholeJob } from "./reading/whole-job.ts";
 import type { Poll } from "./tasks/task-desk.ts";
 import type { Task } from "./tasks/task-inputs.ts";
 
-/** Why a node can serve no requests. */
+/** The reason why a node can serve no requests. */
 export type Unreadiness =
   /** The node has not sent its first heartbeat. */
   | "starting"
@@ -80,6 +80,6 @@ export interface Engine {
   now(): Timestamp;
   /** A new UUID version 7. */
   newId(): string;
-  /** Why this node can serve no requests; undefined when it is ready. */
+  /** The reason why this node can serve no requests; undefined when it is ready. */
   unreadiness(): Unreadiness | undefined;
 }

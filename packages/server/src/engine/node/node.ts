@@ -17,13 +17,13 @@ export interface NodeOptions {
   readonly isAlone: boolean;
 }
 
-/** Why this node can serve no requests. */
+/** The reason why a node cannot use its store. */
 export type StoreTrouble =
   /** The disk of the store is full. */
   | "store-full"
   /** The store has not answered this node recently. */
   | "store-unreachable"
-  /** The process stood still for longer than its lease. */
+  /** More time than a lease has passed since the last heartbeat, because the machine slept, its clock was set forward, or the process stood still. */
   | "lease-expired";
 
 export interface Neighbourhood {

@@ -9,7 +9,7 @@ import { isStillAllowed } from "../door/authorization.ts";
 
 /** While a stream is quiet, it checks this often whether its token is still valid. */
 export const lookMs = 1_000;
-/** What a stream reads of a history at once, and keeps in memory while its client reads slowly. */
+/** The part of a history that a stream reads at once, and keeps in memory while its client reads slowly. `maxSize` is in characters. */
 export const slice = { limit: 200, maxSize: 1_000_000 };
 
 /**

@@ -31,7 +31,7 @@ export interface Database extends Queryable {
   close(): Promise<void>;
 }
 
-/** What the background processes of a server do for its databases. The embedded store has no such processes, so the service does this work itself. */
+/** The work that the background processes of a server do for its databases. The embedded store has no such processes, so the service does it itself. */
 export interface Upkeep {
   /** Removes the dead rows of a table, and counts the living rows for the query planner. */
   vacuum(table: string): Promise<void>;

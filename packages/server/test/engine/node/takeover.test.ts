@@ -105,12 +105,13 @@ onEveryStore((home) => {
     readonly #commit = this.#groupCommit();
     /** The reports of the takeover wait for this, as they wait for the commits of an organization that rests. */
     reportAfter = async (_key: JobKey): Promise<void> => undefined;
+    lookAround = () => this.node.lookAround();
     readonly takeover = takeoverDuty({
       database,
       nodeId: this.nodeId,
       leaseMs,
       everyMs: leaseMs / 4,
-      lookAround: () => this.node.lookAround(),
+      lookAround: () => this.lookAround(),
       plans: this.#plans,
       report: async (key, fact) => {
         await this.reportAfter(key);
@@ -241,6 +242,23 @@ onEveryStore((home) => {
     await observer.takeover.runOnce();
 
     expect(await holderOf(key)).toBe(observer.nodeId);
+  });
+
+  test("a node that starts after its neighbour has listed the nodes keeps its calls", async () => {
+    const [starting, observer] = (await nodes(2)) as [TestNode, TestNode];
+    const key = await starting.job("begun");
+    let looks = 0;
+    observer.lookAround = async () => {
+      const seen = await observer.node.lookAround();
+      looks += 1;
+      // At the first look, the other node had sent no heartbeat.
+      return looks > 1 ? seen : { ...seen, livingNodeIds: seen.livingNodeIds.filter((id) => id !== starting.nodeId) };
+    };
+
+    await observer.takeover.runOnce();
+
+    expect(looks).toBe(2);
+    expect(await holderOf(key)).toBe(starting.nodeId);
   });
 
   test("jobs whose reports take long do not delay the takeover of another organization's calls", async () => {

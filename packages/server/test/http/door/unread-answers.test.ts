@@ -65,7 +65,6 @@ onOneStore((home) => {
     await using service = await started({ STEPWELL_MAX_UNREAD_ANSWERS_MB: "40" });
     const { askWithoutReading, streamCount } = await withLargeJob(service);
     for (let count = 1; count <= 12; count += 1) await askWithoutReading("/stream");
-    expect(streamCount()).toBe(12);
     await expect.poll(streamCount).toBe(10);
   });
 
@@ -73,7 +72,6 @@ onOneStore((home) => {
     await using service = await started({ STEPWELL_REQUEST_TIMEOUT_MS: "500", STEPWELL_HEADERS_TIMEOUT_MS: "500" });
     const { askWithoutReading, streamCount } = await withLargeJob(service);
     await askWithoutReading("/stream");
-    expect(streamCount()).toBe(1);
     await expect.poll(streamCount).toBe(0);
   });
 

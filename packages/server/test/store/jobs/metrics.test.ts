@@ -28,4 +28,15 @@ onOneStore((home) => {
     read.sort(([one = 0], [other = 0]) => one - other);
     expect(read).toEqual(Array.from({ length: end - first }, (_, hour) => [first + hour, hour, hour]));
   });
+
+  test("changes are read in hours whose seconds since 1970 exceed a 32-bit integer", async () => {
+    const [organizationId, workflow] = [randomUUID(), randomUUID()];
+    const from = Date.parse("2040-01-31T12:00:00Z");
+    const change = { workflow, measure: "jobDuration", hour: from / hourMs, class: 3, count: 2, total: 50, max: 30 };
+    const values = [organizationId, randomUUID(), JSON.stringify([change])];
+    await opened.database.query(said("INSERT INTO metric_change VALUES ($1, $2, $3)"), values);
+    const range = { organizationId, from, to: from + hourMs, bucketSeconds: hourMs / 1_000, workflowIds: null };
+    const rows = await Array.fromAsync(readMetric(opened.database, range, "jobDuration"));
+    expect(rows).toMatchObject([{ bucket: change.hour, classes: [{ count: 2, totalMs: 50, maxMs: 30 }] }]);
+  });
 });
