@@ -37,7 +37,7 @@ export class Quota {
   /** The part of the store's count that other nodes had added when it was last read. */
   #others = 0;
   #usedWhenAsked = 0;
-  /** The total cost of the requests that only the store could decide on, since the store was last asked. */
+  /** The total cost of the requests that began to wait for the store since it was last asked. */
   #waitingCost = 0;
   /** The number of requests that were rejected since the store was last asked. */
   #rejectedCount = 0;
@@ -79,6 +79,11 @@ export class Quota {
     const wanted = this.used + this.takes(cost);
     if (wanted <= this.#allowance) return "allow";
     return wanted + this.#others > this.#limit ? "reject" : "ask";
+  }
+
+  /** Tells whether, as far as this node knows, one more request fits beside those that were allowed and those that wait. */
+  hasRoomFor(cost = 1): boolean {
+    return this.used + this.#waitingCost + this.takes(cost) <= Math.max(this.#allowance, this.#limit - this.#others);
   }
 
   /** Notes a request that waits for the store's answer. */

@@ -194,8 +194,9 @@ export class RateLimits {
     own: Quotas,
     { isSubmit, cost: requestCost }: CountedRequest,
   ): ExceededQuota | "allow" | "wait" {
-    const quotas = isSubmit ? [all.requests, own.requests, all.submits, own.submits] : [all.requests, own.requests];
     const costOf = ({ policy }: Quota) => (policy === "submits" ? 1 : requestCost);
+    const counted = isSubmit ? [all.requests, own.requests, all.submits, own.submits] : [all.requests, own.requests];
+    const quotas = [...new Set(counted)];
     const reached = quotas.filter((quota) => !isWithinMark(quota, costOf(quota)));
     const decisions = reached.map((quota) => ({ quota, cost: costOf(quota), decision: quota.decide(costOf(quota)) }));
     for (const { quota } of decisions) if (this.#nodeCount > 1) window.shared.add(quota);
@@ -204,11 +205,11 @@ export class RateLimits {
       exceeded.quota.noteRejected();
       return new ExceededQuota(exceeded.quota, exceeded.cost, this.secondsLeft());
     }
-    const waitsFor = decisions.filter(({ decision }) => decision === "ask");
-    for (const { quota, cost } of waitsFor) quota.noteWaiting(cost);
+    const mustWait = decisions.some(({ decision }) => decision === "ask");
+    if (mustWait) noteWaiting(window, quotas, costOf);
     for (const { quota } of decisions) quota.passMark();
     this.#hurry();
-    return waitsFor.length > 0 ? "wait" : "allow";
+    return mustWait ? "wait" : "allow";
   }
 
   async #countAfterExchange(
@@ -269,6 +270,19 @@ export class RateLimits {
     const totals = await addUsage(this.#options.database, window.startsAt, changes);
     const totalOf = new Map(totals.map(({ subject, usedCount }) => [subject, usedCount]));
     for (const { quota, change } of exchanges) quota.hear(change, totalOf.get(quota.key) ?? 0);
+  }
+}
+
+/**
+ * Notes a request that waits in all of its quotas, also in those that would allow it now. So all of them set aside what it needs in the same exchange;
+ * otherwise one would give its share back while the request waits for another. A request that one quota will have no room for is noted in none.
+ */
+function noteWaiting(window: RateWindow, quotas: readonly Quota[], costOf: (quota: Quota) => number): void {
+  const counting = quotas.filter((quota) => Number.isFinite(quota.limit) && costOf(quota) > 0);
+  if (!counting.every((quota) => quota.hasRoomFor(costOf(quota)))) return;
+  for (const quota of counting) {
+    quota.noteWaiting(costOf(quota));
+    window.shared.add(quota);
   }
 }
 
