@@ -96,9 +96,19 @@ def carry_out(service, task):
     except Exception as error:
         service.answer(task, "fail", {"message": str(error) or "no reason", "type": type(error).__name__})
     else:
-        service.answer(task, "complete", {"output": output})
+        complete(service, task, output)
     finally:
         heartbeat.done.set()
+
+
+def complete(service, task, output):
+    try:
+        service.answer(task, "complete", {"output": output})
+    except (TypeError, ValueError, urllib.error.HTTPError) as error:
+        if getattr(error, "code", 400) not in (400, 413):
+            raise
+        # The output is not JSON, or too large. Without an answer, the task would be given out again when its lease ends.
+        service.answer(task, "fail", {"message": f"The output cannot be sent: {error}", "retryable": False})
 
 
 def work(service, stopping, busy):
@@ -106,8 +116,8 @@ def work(service, stopping, busy):
         try:
             tasks = service.poll()
         except urllib.error.HTTPError as error:
-            if error.code in (401, 403, 404):
-                print(f"The service lets this worker in no more: {error}", flush=True)
+            if error.code in (400, 401, 403, 404):
+                print(f"The service does not accept this worker: {error}", flush=True)
                 return stopping.set()
             stopping.wait(2)
             continue
