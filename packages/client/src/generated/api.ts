@@ -9047,6 +9047,7 @@ export interface operations {
                     traceresponse: components["headers"]["traceresponse"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9080,7 +9081,10 @@ export interface operations {
                 /** @description True to revoke also the API tokens of this organization that the member made, directly or by a token that they made. This needs `apitoken:revoke` and every permission of those tokens. */
                 revokeApiTokens?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, it is enough that the thing exists. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The organization. */
                 organizationId: string;
@@ -9107,6 +9111,7 @@ export interface operations {
             403: components["responses"]["AuthorizationError"];
             404: components["responses"]["NotFoundError"];
             409: components["responses"]["ConflictError"];
+            412: components["responses"]["PreconditionFailedError"];
             429: components["responses"]["RateLimitError"];
             500: components["responses"]["UnhandledError"];
             503: components["responses"]["UnavailableError"];
@@ -9115,7 +9120,10 @@ export interface operations {
     UpdateMember: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, it is enough that the thing exists. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The organization. */
                 organizationId: string;
@@ -9147,6 +9155,7 @@ export interface operations {
                     traceresponse: components["headers"]["traceresponse"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9169,6 +9178,7 @@ export interface operations {
             403: components["responses"]["AuthorizationError"];
             404: components["responses"]["NotFoundError"];
             409: components["responses"]["ConflictError"];
+            412: components["responses"]["PreconditionFailedError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedMediaTypeError"];
             429: components["responses"]["RateLimitError"];

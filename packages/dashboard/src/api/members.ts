@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import type { Schemas } from "../document.ts";
-import { api, resultOf } from "./api.ts";
+import { api, ifMatch, resultOf, resultWithEtag } from "./api.ts";
+import { changedMeanwhile } from "./problem.ts";
 
 export type Member = Schemas["Member"];
 
@@ -41,8 +42,20 @@ export function membersQuery(organizationId: string) {
   });
 }
 
-export async function updateMember(key: MemberKey, roles: string[]) {
-  return await resultOf(api.PATCH(memberPath, { params: { path: key }, body: { roles } }));
+/**
+ * Replaces the roles of the member if they are still as they were shown. They were shown from a list, and lists have no ETags. So the ETag is read now,
+ * together with what it stands for.
+ */
+export async function updateMember(organizationId: string, shown: Member, roles: readonly string[]) {
+  const path = { organizationId, userId: shown.userId };
+  const { data, etag } = await resultWithEtag(api.GET(memberPath, { params: { path } }));
+  if (meaningOf(data) !== meaningOf(shown)) throw changedMeanwhile();
+  const body = { roles: [...roles] };
+  return await resultOf(api.PATCH(memberPath, { params: { path, header: ifMatch(etag) }, body }));
+}
+
+function meaningOf({ roles }: Member): string {
+  return JSON.stringify([...roles].sort());
 }
 
 /** One member, with the number of API tokens that this member made. */

@@ -49,6 +49,32 @@ onOneStore((home) => {
   });
 
   inWholeMatrix(() => {
+    test("the roles of a member are not changed if somebody else has changed them meanwhile, and the dialog says so", async () => {
+      browser.expectFault(/412/);
+      const owner = await newOwner(service);
+      const colleague = await newOwner(service, "Elsewhere");
+      await service.addMember(owner.organizationId, colleague.userId, ["viewer"]);
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/settings/members`, owner);
+      const row = page.getByRole("row").filter({ hasText: colleague.email });
+      await row.getByRole("button", { name: /^Change the roles of/ }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByLabel("developer").check();
+      const params = { userId: colleague.userId };
+      await page.route(`**/members/${colleague.userId}`, async (route) => {
+        const body = { roles: ["operator"] };
+        if (route.request().method() === "PATCH") await owner.api.call("UpdateMember", { params, body });
+        await route.continue();
+      });
+      await dialog.getByRole("button", { name: "Change roles" }).click();
+      await dialog.getByText("Somebody else changed it after this page showed it to you").waitFor();
+      expect((await owner.api.call("GetMember", { params })).body).toMatchObject({ roles: ["operator"] });
+
+      await page.unroute(`**/members/${colleague.userId}`);
+      await dialog.getByRole("button", { name: "Cancel" }).click();
+      await row.getByRole("cell", { name: "operator" }).waitFor();
+    });
+
     test("an invited person enters an address and a password once, and is in the organization", async () => {
       const owner = await newOwner(service);
       const { body } = await owner.api.call<{ link: string }>("CreateInvitation", { body: { roles: ["viewer"] } });

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { notFound } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
-import { leaveOrganization, removeMember, updateMember } from "../../management/organizations/members.ts";
+import { etagOfMember, leaveOrganization, removeMember, updateMember } from "../../management/organizations/members.ts";
 import { findMember, listMembers, type Member } from "../../store/access/members.ts";
 import { countApiTokensMadeBy } from "../../store/access/tokens.ts";
 import type { Queryable } from "../../store/home/database.ts";
@@ -9,6 +9,7 @@ import { findUsers } from "../../store/people/users.ts";
 import { callerActOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
+import { PreconditionHeaders } from "../door/precondition.ts";
 import {
   answer,
   closed,
@@ -98,9 +99,10 @@ function getMemberRoute(app: App, parts: ServerParts): void {
         response: { 200: answer("The member.", MemberSchema) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { organizationId, userId } = request.params;
       const member = await renderMember(database, await findMember(database, organizationId, userId));
+      reply.header("etag", etagOfMember(member));
       return { ...member, apiTokenCount: await countApiTokensMadeBy(database, organizationId, userId) };
     },
   );
@@ -120,12 +122,14 @@ function updateMemberRoute(app: App, parts: ServerParts): void {
         description:
           "The change takes effect on every node within a second. You must have every permission that the member has, before and after the change. The last owner of an organization stays an owner.",
         params: MemberParams,
+        headers: PreconditionHeaders,
         body: closed({ roles: RoleNames }),
         response: { 200: answer("The member as they are now.", MemberSchema) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const changed = await updateMember(parts, callerActOf(request), request.params, request.body.roles);
+      reply.header("etag", etagOfMember(changed));
       return await renderMember(database, changed);
     },
   );
@@ -144,6 +148,7 @@ function removeMemberRoute(app: App, parts: ServerParts): void {
         description:
           "The change takes effect on every node within a second. You must have every permission that the member has. The last owner cannot be removed. API tokens that the member made stay valid unless `revokeApiTokens` is true; GetMember counts them.",
         params: MemberParams,
+        headers: PreconditionHeaders,
         querystring: closed({
           revokeApiTokens: Type.Optional(
             Type.Boolean({

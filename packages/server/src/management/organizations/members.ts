@@ -5,6 +5,7 @@ import type { Transaction } from "../../store/home/database.ts";
 import type { Act, CallerAct, Clock, RevokingParts } from "../act/act.ts";
 import { changesOf, recordAudit } from "../act/audit-trail.ts";
 import { lockGrants, lockGrantsFor, requireGrantableRoles, requireRolesHeld } from "../act/grants.ts";
+import { etagOf, requireUnchanged } from "../act/precondition.ts";
 import { requireOtherOwner } from "../membership/last-owner.ts";
 import { forgetSecrets } from "../tokens/api-tokens.ts";
 import { revokeTokensOfMember } from "../tokens/tokens-of-member.ts";
@@ -15,8 +16,8 @@ export interface MemberKey {
 }
 
 /**
- * Replaces the roles of a member. Throws 403 unless the caller holds everything that the member may do, before and after the change. Throws 409 when
- * the last owner would lose that role.
+ * Replaces the roles of a member. Throws 403 unless the caller holds everything that the member may do, before and after the change. Throws 412 when
+ * the member does not have the roles that the caller read, and 409 when the last owner would lose that role.
  */
 export async function updateMember(
   { database, engine, authenticator }: RevokingParts,
@@ -30,6 +31,7 @@ export async function updateMember(
     if (member === undefined) throw notFound("member");
     await requireGrantableRoles(transaction, organizationId, granted, roles);
     await requireRolesHeld(transaction, organizationId, granted, member.roles);
+    requireUnchanged(act, "member", etagOfMember(member));
     if (!roles.includes("owner")) await requireOtherOwner(transaction, member);
     const changed = { ...member, roles };
     await updateMemberRoles(transaction, changed);
@@ -49,7 +51,7 @@ export interface MemberRemoval extends MemberKey {
 
 /**
  * Removes a member, and on request also the API tokens that the member made. Throws 403 unless the caller holds everything that the member and those
- * tokens may do, and 409 for the last owner.
+ * tokens may do, 412 when the member does not have the roles that the caller read, and 409 for the last owner.
  */
 export async function removeMember(
   parts: RevokingParts,
@@ -62,6 +64,7 @@ export async function removeMember(
     const member = await findMember(transaction, organizationId, userId);
     if (member === undefined) throw notFound("member");
     await requireRolesHeld(transaction, organizationId, granted, member.roles);
+    requireUnchanged(act, "member", etagOfMember(member));
     const revoked = revokesApiTokens
       ? await revokeTokensOfMember(transaction, engine, act, member, granted)
       : undefined;
@@ -91,6 +94,11 @@ export async function leaveOrganization(
     await endMembership(transaction, engine, act, member);
   });
   authenticator.forgetMembership({ organizationId, userId: id });
+}
+
+/** Makes the entity tag of what can be changed of a member: the roles, in any order. */
+export function etagOfMember({ userId, roles }: Pick<Member, "userId" | "roles">): string {
+  return etagOf({ userId, roles: [...roles].sort() });
 }
 
 async function endMembership(

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import type { Answer, CallOptions, Client } from "@stepwell/testing/client.ts";
+import type { Answer, CallOptions } from "@stepwell/testing/client.ts";
 import { straightDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy, registerVersion } from "@stepwell/testing/flow.ts";
-import { useService } from "@stepwell/testing/service.ts";
+import { type TestOrganization, type TestService, useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { describe, expect, test } from "vitest";
 
@@ -11,10 +11,11 @@ interface Kind {
   readonly read: string;
   readonly change: string;
   readonly remove: string;
-  readonly make: (api: Client) => Promise<Made>;
+  readonly make: (organization: TestOrganization, service: TestService) => Promise<Made>;
 }
 
 interface Made {
+  /** The first answer with the ETag. */
   readonly created: Answer<unknown>;
   readonly params: Record<string, string>;
   readonly bodies: readonly [object, object];
@@ -27,18 +28,28 @@ const kinds: Readonly<Record<string, Kind>> = {
     read: "GetRole",
     change: "UpdateRole",
     remove: "DeleteRole",
-    async make(api) {
+    async make({ api }) {
       const body = { name: `role-${randomUUID().slice(0, 8)}x`, permissions: ["job:list", "job:read"] };
       const created = await api.call<{ roleId: string }>("CreateRole", { body });
       const bodies = [{ description: "first" }, { permissions: ["job:read"] }] as const;
       return { created, params: { role: created.body.roleId }, bodies };
     },
   },
+  member: {
+    read: "GetMember",
+    change: "UpdateMember",
+    remove: "RemoveMember",
+    async make(organization, service) {
+      const { userId } = await service.newMember(organization, ["viewer"]);
+      const created = await organization.api.call("GetMember", { params: { userId } });
+      return { created, params: { userId }, bodies: [{ roles: ["developer"] }, { roles: ["operator", "viewer"] }] };
+    },
+  },
   token: {
     read: "GetApiToken",
     change: "UpdateApiToken",
     remove: "RevokeApiToken",
-    async make(api) {
+    async make({ api }) {
       const body = { name: "t", permissions: ["job:list"] };
       const created = await api.call<{ tokenId: string }>("CreateApiToken", { body });
       return { created, params: { tokenId: created.body.tokenId }, bodies: names };
@@ -48,7 +59,7 @@ const kinds: Readonly<Record<string, Kind>> = {
     read: "GetTaggedWorkflowVersion",
     change: "SetWorkflowVersionTag",
     remove: "DeleteTag",
-    async make(api) {
+    async make({ api }) {
       const { workflowId, versionId } = await deploy(api, straightDefinition);
       const first = await registerVersion(api, workflowId, straightDefinition);
       const second = await registerVersion(api, workflowId, straightDefinition);
@@ -62,7 +73,7 @@ const kinds: Readonly<Record<string, Kind>> = {
     read: "GetOrganization",
     change: "UpdateOrganization",
     remove: "DeleteOrganization",
-    async make(api) {
+    async make({ api }) {
       const created = await api.call<{ organizationId: string }>("CreateOrganization", {
         body: { name: "acme", displayName: "Acme" },
       });
@@ -82,8 +93,9 @@ onOneStore((home) => {
 
   describe.each(Object.entries(kinds))("a %s", (_name, { make, read, change, remove }) => {
     test("has the same ETag after its creation and when it is read, and another after a change", async () => {
-      const { api } = await service.newOrganization();
-      const made = await make(api);
+      const organization = await service.newOrganization();
+      const { api } = organization;
+      const made = await make(organization, service);
       const { params } = made;
       const etag = made.created.headers.get("etag") ?? "";
       expect(etag).toMatch(/^"[\w-]{22}"$/);
@@ -94,8 +106,9 @@ onOneStore((home) => {
     });
 
     test("is neither changed nor removed by a caller who read it before a change", async () => {
-      const { api } = await service.newOrganization();
-      const made = await make(api);
+      const organization = await service.newOrganization();
+      const { api } = organization;
+      const made = await make(organization, service);
       const { params } = made;
       const old = made.created.headers.get("etag") ?? "";
       await api.call(change, { params, body: made.bodies[0] });
@@ -109,8 +122,9 @@ onOneStore((home) => {
     });
 
     test("is changed by one of several callers who read it at the same time", async () => {
-      const { api } = await service.newOrganization();
-      const made = await make(api);
+      const organization = await service.newOrganization();
+      const { api } = organization;
+      const made = await make(organization, service);
       const etag = made.created.headers.get("etag") ?? "";
       const writers = Array.from({ length: 8 }, (_, index) =>
         api.callAny(change, withMatch(made, etag, index % 2 === 0 ? 0 : 1)),
@@ -142,8 +156,9 @@ onOneStore((home) => {
     expect(problem.detail).toContain("exists already");
   });
 
-  test("the use of a token and the order of a role's permissions do not change the ETag", async () => {
-    const { api } = await service.newOrganization();
+  test("the use of a token and the order of permissions and roles do not change the ETag", async () => {
+    const organization = await service.newOrganization();
+    const { api } = organization;
     const { body: created, headers } = await api.call<{ token: string; tokenId: string }>("CreateApiToken", {
       body: { name: "t", permissions: ["apitoken:read"] },
     });
@@ -158,6 +173,11 @@ onOneStore((home) => {
     const turned = { permissions: ["workflow:read", "job:read"] };
     const same = await api.call("UpdateRole", { params: { role: "ordered" }, body: turned });
     expect(same.headers.get("etag")).toBe(role.headers.get("etag"));
+
+    const { userId } = await service.newMember(organization, ["operator", "viewer"]);
+    const member = await api.call("GetMember", { params: { userId } });
+    const reordered = { params: { userId }, body: { roles: ["viewer", "operator"] } };
+    expect((await api.call("UpdateMember", reordered)).headers.get("etag")).toBe(member.headers.get("etag"));
   });
 
   const malformed = ["Zk1u", '"', '"a" "b"', "", "W/", '"a",'].map((text) => [text, text] as const);
@@ -188,8 +208,9 @@ onOneStore((home) => {
   });
 
   test("a repeated change gets its first answer, although the change has produced another ETag", async () => {
-    const { api } = await service.newOrganization();
-    const made = await kinds.tag?.make(api);
+    const organization = await service.newOrganization();
+    const { api } = organization;
+    const made = await kinds.tag?.make(organization, service);
     if (made === undefined) throw new Error("There is no such kind.");
     const headers = { "if-match": made.created.headers.get("etag") ?? "", "amz-sdk-invocation-id": randomUUID() };
     const call = () => api.call("SetWorkflowVersionTag", { params: made.params, headers, body: made.bodies[0] });
@@ -201,7 +222,7 @@ onOneStore((home) => {
 
   test("a caller who cannot change a resource gets that error, and does not learn whether the ETag is right", async () => {
     const organization = await service.newOrganization();
-    const made = await kinds.role?.make(organization.api);
+    const made = await kinds.role?.make(organization, service);
     const { api } = await service.newMember(organization, ["viewer"]);
     for (const ifMatch of [made?.created.headers.get("etag") ?? "", '"wrong"']) {
       await api.refused("UpdateRole", "AuthorizationError", withMatch(made as Made, ifMatch));

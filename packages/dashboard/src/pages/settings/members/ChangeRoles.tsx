@@ -13,17 +13,14 @@ export interface MemberDialogProps {
   readonly onClose: () => void;
 }
 
-export function ChangeRoles({
-  organizationId,
-  member: { userId, displayName, roles: before },
-  onClose,
-}: MemberDialogProps) {
+export function ChangeRoles({ organizationId, member, onClose }: MemberDialogProps) {
   const words = texts.members;
-  const [roles, setRoles] = useState<string[]>(before);
+  const { displayName } = member;
+  const [roles, setRoles] = useState<readonly string[]>(member.roles);
   const [isMissing, setMissing] = useState(false);
   const queries = useQueryClient();
   const change = useMutation({
-    mutationFn: () => updateMember({ organizationId, userId }, roles),
+    mutationFn: () => updateMember(organizationId, member, roles),
     onSuccess: async () => {
       onClose();
       toast({ kind: "success", text: words.changed(displayName) });
@@ -31,6 +28,8 @@ export function ChangeRoles({
       await queries.invalidateQueries({ queryKey: ["organizations", organizationId] });
       await queries.invalidateQueries({ queryKey: membersQueryKey(organizationId) });
     },
+    // If somebody else changed the roles meanwhile, the list shows them as they are now.
+    onError: () => void queries.invalidateQueries({ queryKey: membersQueryKey(organizationId) }),
   });
   const problems = fieldProblems(change.error, ["/roles"]);
   return (
