@@ -1,6 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { StepwellError } from "../src/error.ts";
 import { operationTable } from "../src/generated/operations.ts";
 import type { AnyInput } from "../src/operation.ts";
@@ -169,7 +169,7 @@ test("an attempt without an answer is aborted after its timeout, plus the time f
   server.received.length = 0;
   const giveUp = new AbortController();
   const held = send("GetJob", { query: { waitSeconds: 600 } }, { signal: giveUp.signal });
-  await vi.waitFor(() => expect(server.received).toHaveLength(1));
+  await expect.poll(() => server.received).toHaveLength(1);
   await expect(Promise.race([held, send("WhoAmI")])).resolves.toMatchObject({ response: { status: 200 } });
   expect(server.received.map(({ url }) => url)).toEqual([
     "/organizations/organizationId/jobs/jobId?waitSeconds=600",
@@ -206,7 +206,7 @@ test("one abort signal can end hundreds of calls without a leak warning of Node.
   const { send } = transportTo(server.baseUrl);
   const giveUp = new AbortController();
   const calls = Array.from({ length: 30 }, () => send("GetJob", {}, { signal: giveUp.signal }));
-  await vi.waitFor(() => expect(server.received).toHaveLength(30));
+  await expect.poll(() => server.received).toHaveLength(30);
   giveUp.abort(new Error("enough"));
   for (const call of calls) await expect(call).rejects.toThrow("enough");
   process.off("warning", warn);
@@ -220,7 +220,7 @@ test.each(["SubmitJob", "PollTasks"] as const)(
     const { send } = transportTo(server.baseUrl);
     const giveUp = new AbortController();
     const ended = expect(send(name, { body }, { signal: giveUp.signal })).rejects.toMatchObject({ name: "AbortError" });
-    await vi.waitFor(() => expect(server.received).toHaveLength(1));
+    await expect.poll(() => server.received).toHaveLength(1);
     await collectGarbage();
     giveUp.abort();
     await ended;

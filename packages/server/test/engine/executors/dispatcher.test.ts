@@ -50,7 +50,7 @@ test("the resources of a call are released when the call ends, and not only afte
   await vi.waitFor(() => {
     collectGarbage();
     expect(step.deref()).toBeUndefined();
-  });
+  }, waitOptions);
 });
 
 /** Makes a dispatcher whose calls answer when the test tells them to. `begun` has the calls that have begun. */

@@ -20,6 +20,8 @@ const ofOneRequest = new Set([
   "x-request-id",
 ]);
 
+const waitOptions = { timeout: 10_000 };
+
 onOneStore((home) => {
   const service = useService(home);
   let world: World;
@@ -67,7 +69,7 @@ onOneStore((home) => {
         const headers = await ask("HEAD", path);
         expect(headers, path).toEqual(got);
         return headers;
-      });
+      }, waitOptions);
       if (looked.headers["content-length"] !== undefined) withLength += 1;
     }
     // Only streams have no known length.

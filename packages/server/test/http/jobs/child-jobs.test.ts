@@ -22,6 +22,8 @@ interface Job {
 }
 
 /* The statements about child jobs are tested on both homes of the store in ../engine/scenarios/scenarios-children.test.ts. */
+const waitOptions = { timeout: 10_000 };
+
 onOneStore((home) => {
   const service = useService(home, { STEPWELL_MAX_DESCENDANTS_PER_JOB: "5" });
 
@@ -42,7 +44,7 @@ onOneStore((home) => {
       await vi.waitFor(async () => {
         child = (await read(jobId)).childJobs?.newest?.[0];
         expect(child).toBeDefined();
-      });
+      }, waitOptions);
       return child?.jobId ?? "";
     };
     return { api, begin, childOf, read, idOf };
@@ -96,7 +98,7 @@ onOneStore((home) => {
         state: "waitingForJob",
         facts: { step: "begin", childJob: { jobId: childId, workflowName: "leaf", status: "RUNNING" } },
       });
-    });
+    }, waitOptions);
 
     await api.call("SendJobEvent", { params: { jobId: childId }, body: { eventId: "approved" } });
 
@@ -119,7 +121,7 @@ onOneStore((home) => {
     expect(await read(middleId)).toMatchObject({ status: "CANCELLED" });
 
     await api.call("ResumeJob", { params: { jobId } });
-    await vi.waitFor(async () => expect((await read(leafId)).status).toBe("RUNNING"));
+    await expect.poll(async () => (await read(leafId)).status).toBe("RUNNING");
     await api.call("SendJobEvent", { params: { jobId: leafId }, body: { eventId: "approved" } });
 
     expect(await read(jobId, 20)).toMatchObject({ status: "SUCCEEDED", childJobs: { count: 1 } });

@@ -477,7 +477,7 @@ onOneStore((home) => {
     const { organizationId, api, workflowId, worker } = await world();
     await service.setMaximums(organizationId, { waitingRequests: 1 });
     const waiting = worker.next();
-    await vi.waitFor(() => expect(service.running.engine.waitingCountOf(organizationId)).toBe(1));
+    await expect.poll(() => service.running.engine.waitingCountOf(organizationId)).toBe(1);
     const another = async () => (await api.callAny("PollTasks", { params: { queue: "q" }, body: {} })).status;
     // A node notices a new maximum a little later.
     await expect.poll(another, { timeout: 10_000 }).toBe(429);
