@@ -6,7 +6,8 @@ import { type Ground, type HostileTenant, inTurn } from "./hostile-tenant.ts";
 export const dashboards: HostileTenant = {
   name: "dashboards",
   fix: {
-    sentence: "Long reads have a lane of their own, in which organizations take turns and rest.",
+    sentence:
+      "Long reads have connections of their own. Organizations take turns on them, and pause after costly reads.",
     turnedOffBy: withoutReadLane,
   },
   async prepare({ organizationId, requests, withStore }: Ground) {

@@ -8,7 +8,7 @@ export const largeHistories: HostileTenant = {
   name: "large-histories",
   fix: {
     sentence:
-      "Long reads have a lane of their own, in which organizations rest, and large answers are read and written in pieces.",
+      "Long reads have connections of their own, on which an organization pauses after costly reads, and large answers are read and written in pieces.",
     turnedOffBy: [
       ...withoutReadLane,
       {

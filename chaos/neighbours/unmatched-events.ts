@@ -7,7 +7,8 @@ import { type Ground, type HostileTenant, inTurn, submitJobs } from "./hostile-t
 export const unmatchedEvents: HostileTenant = {
   name: "unmatched-events",
   fix: {
-    sentence: "Long reads have a lane of their own, in which organizations rest, and histories are read in slices.",
+    sentence:
+      "Long reads have connections of their own, on which an organization pauses after costly reads, and histories are read in slices.",
     turnedOffBy: [
       ...withoutReadLane,
       {

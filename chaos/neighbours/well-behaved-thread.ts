@@ -19,7 +19,7 @@ class Load {
   readonly #requests: RequestWriter;
   readonly #jobs: string;
   readonly #free: Connection[] = [];
-  /** The jobs that were or are being submitted. An event waits for the submission of its job. */
+  /** The ids of the jobs that wait for their event, the oldest first. Some of these jobs are still being submitted, and their events wait until they are. */
   readonly #waitingJobIds: Promise<string>[] = [];
   readonly #latenciesMs: Record<RequestKind, number[]> = { submit: [], event: [], read: [], timer: [] };
   readonly #errorTexts: string[] = [];

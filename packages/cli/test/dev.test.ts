@@ -231,7 +231,7 @@ inWholeMatrix(() => {
   });
 });
 
-test("dev gives a store from an earlier version a password, which ends its token and keeps all else; if the sample job is gone, it shows an existing job", async () => {
+test("dev gives the user of a store from an earlier version a password, which ends the old token and changes nothing else; if the sample job is gone, dev shows an existing job", async () => {
   const { email, password, ...earlier } = devFile();
   const goneId = crypto.randomUUID();
   const left = JSON.stringify({ ...earlier, jobId: goneId });

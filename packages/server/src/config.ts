@@ -85,7 +85,7 @@ export const settings = {
     12,
     3,
     200,
-    "The number of connections to the PostgreSQL server. A third is for the engine (commits, heartbeat, maintenance). A quarter is for lists, histories and metrics, and one organization uses at most half of that quarter. The rest is for all other requests. More connections help only when many clients list and search.",
+    "The number of connections to the PostgreSQL server. A third is for the engine (commits, heartbeat, maintenance). A quarter is for lists, histories and metrics, and one organization uses at most half of that quarter, rounded up. The rest is for all other requests. More connections help only when many clients list and search.",
   ),
   databaseStartSeconds: integer(
     "STEPWELL_DATABASE_START_SECONDS",

@@ -843,7 +843,7 @@ export interface paths {
         head?: never;
         /**
          * Change an API token
-         * @description The change is in force on every node within a second. You must have every permission of the token, before and after the change. If you call with a token that expires, you cannot give more rights to a token that expires later than yours.
+         * @description The change is in force on every node within a second. You must have every permission that the token has before the change, and every one that it has after it. If you call with a token that expires, you cannot give more rights to a token that expires later than yours.
          */
         patch: operations["UpdateApiToken"];
         trace?: never;
@@ -871,7 +871,7 @@ export interface paths {
         head?: never;
         /**
          * Change an API token
-         * @description This operation does the same as UpdateApiToken under another path. The change is in force on every node within a second. You must have every permission of the token, before and after the change. If you call with a token that expires, you cannot give more rights to a token that expires later than yours.
+         * @description This operation does the same as UpdateApiToken under another path. The change is in force on every node within a second. You must have every permission that the token has before the change, and every one that it has after it. If you call with a token that expires, you cannot give more rights to a token that expires later than yours.
          */
         patch: operations["UpdateApiAuthToken"];
         trace?: never;
@@ -1966,7 +1966,7 @@ export interface components {
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             rootJobId: string;
-            /** @description The level of the job below the job at the top: 1 for a child of that job. */
+            /** @description How many levels this job is below the job at the top: 1 for a child of that job. */
             depth: number;
         };
         /**
@@ -2041,7 +2041,7 @@ export interface components {
             /** @description Any JSON value. */
             output?: unknown;
             /**
-             * @description True when the values of this run are not in the answer, because the steps of the job hold too much for one answer: `input` is null, and `output` is left out. ListJobSteps answers them.
+             * @description True when the values of this run are not in the answer, because the steps of the job hold too much for one answer: `input` is null, and `output` is left out. ListJobSteps returns them.
              * @enum {boolean}
              */
             valuesLeftOut?: true;
@@ -2090,7 +2090,7 @@ export interface components {
             /** @description Any JSON value. */
             output?: unknown;
             /**
-             * @description True when the values of this run are not in the answer, because the steps of the job hold too much for one answer: `input` is null, and `output` is left out. ListJobSteps answers them.
+             * @description True when the values of this run are not in the answer, because the steps of the job hold too much for one answer: `input` is null, and `output` is left out. ListJobSteps returns them.
              * @enum {boolean}
              */
             valuesLeftOut?: true;
@@ -3433,7 +3433,7 @@ export interface components {
              * @description The time at which the user became a member.
              */
             createdAt: string;
-            /** @description The number of valid API tokens of this organization that the member made, directly or by a token that they made. Only GetMember answers it. */
+            /** @description The number of valid API tokens of this organization that the member made, directly or by a token that they made. Only GetMember returns it. */
             apiTokenCount?: number;
         };
         /** PasswordLink */
@@ -6908,9 +6908,9 @@ export interface operations {
                 aggregation?: "sum" | "avg" | "p50" | "p95" | "p99" | "max";
                 /** @description The length of a bucket. Buckets begin at whole hours or days in UTC. */
                 bucket?: "hour" | "day";
-                /** @description The beginning, widened to whole buckets. If it is left out, it is 24 hours (for hours) or 30 days (for days) before `to`. */
+                /** @description The beginning of the time range, rounded down to the start of a bucket. If it is left out, it is 24 hours (with `bucket=hour`) or 30 days (with `bucket=day`) before `to`. */
                 from?: string;
-                /** @description The end, widened to whole buckets. If it is left out, it is now. */
+                /** @description The end of the time range, rounded up to the end of a bucket. If it is left out, it is now. */
                 to?: string;
                 /** @description A workflow, to get only its jobs. */
                 workflowId?: string;

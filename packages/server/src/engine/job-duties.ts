@@ -91,7 +91,7 @@ export function jobDuties(options: JobDutiesOptions): JobDuties {
 const lateNoticesMs = 2_000;
 const maxNoticeRoundMs = 100;
 /**
- * The longest time for which one round of the timers looks for versions with due jobs, and also the longest time for which it then tells jobs. Jobs
- * that become due during a round wait for its end. Most rounds take a few milliseconds.
+ * The longest time for which one round of the timers looks for versions with due jobs, and also the longest time for which it then tells the jobs
+ * that they are due. Jobs that become due during a round wait for its end. Most rounds take a few milliseconds.
  */
 const maxTimerRoundMs = 30;

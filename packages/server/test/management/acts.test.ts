@@ -106,7 +106,7 @@ onOneStore((home) => {
     expect(await tokenCount(organizationId)).toBe(0);
   });
 
-  test("an act that is repeated under its key ends the token whose answer was lost", async () => {
+  test("an act that is repeated under its key revokes the token of the attempt whose answer was lost", async () => {
     const { organizationId, owner, api } = await service.newOrganization();
     const repetition = { key: randomUUID(), requestHash: Buffer.alloc(32), onReplayed: () => {} };
     const attempt = (number: number) => {

@@ -81,7 +81,8 @@ export const job = {
     by: "By",
     visit: "Visit",
     calls: "Calls",
-    callsOf: (count: number, most: number) => `${count} held; a node runs at most ${most} at once`,
+    callsOf: (count: number, most: number) =>
+      `${count} of this organization; a node runs at most ${most} of them at once`,
   },
   send: (eventId: string) => `Send ${eventId}`,
   sent: (eventId: string, outcome: string) => `${eventId}: ${outcome}`,

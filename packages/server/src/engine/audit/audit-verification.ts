@@ -42,9 +42,10 @@ const sealsAtOnce = 100;
 const entriesAtOnce = 1_000;
 
 /**
- * Checks an organization's audit trail against its seals, page by page, while the service goes on writing it. Two things cannot be detected. First,
- * before an entry was sealed, its row may have been removed together with its place in the list of entries that wait for a seal. Second, the chain
- * may have been cut off or rebuilt from some seal on with the service's own help, unless a later seal is known and expected (`expectSeal`).
+ * Checks an organization's audit trail against its seals, page by page, while the service goes on writing it. Three things cannot be detected. First,
+ * before an entry was sealed, its row may have been removed together with its place in the list of entries that wait for a seal. Second, the newest
+ * entries may have been removed together with their seals, or put back into that list so that the service sealed them again, unless a later seal is
+ * known and expected (`expectSeal`). Third, somebody who has both the database and the secret key can change anything.
  */
 export async function verifyAudit(trail: AuditTrail): Promise<AuditVerification> {
   const verification = new Verification(trail);

@@ -180,7 +180,7 @@ class Group {
     setImmediate(() => void this.#drain());
   }
 
-  /** Whether a command may rest, because its deadline comes after the rest. Any other command is refused at its deadline. */
+  /** Whether a command can wait until the rest of its organization is over. Otherwise, the command is refused at its deadline. */
   #canRest({ deadline, reject }: Waiting, restMs: number): boolean {
     const leftMs = deadline - performance.now();
     if (leftMs > restMs) return true;
@@ -277,7 +277,8 @@ class Group {
     else this.#options.onDefect(error, command);
     const parked = isOfJob ? parking.findTrial(command.jobId) : undefined;
     if (parked !== undefined && error instanceof StatementGivenUpError && isOutcome(command)) {
-      // The outcome of a call must not be lost because of a temporary shortage. A worker sends its outcome again after its deadline.
+      // The outcome of a call must not be lost because of a temporary shortage, so it is tried again. The outcome that a worker sent is tried again
+      // only until the deadline of the worker's request, because the worker then sends it again.
       const pauseMs = Math.max(parked.retryInMs, retryStoreMs);
       if (sender === "engine" || performance.now() + pauseMs < waiting.deadline) {
         const { held: _, ...again } = waiting;

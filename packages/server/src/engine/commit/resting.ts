@@ -14,7 +14,7 @@ export class Resting<One> {
     return this.#lists.has(organizationId);
   }
 
-  /** Adds a command that arrived after all other commands of the organization. `restMs` counts only for the first one that rests. */
+  /** Adds a command that arrived after all other commands of the organization. `restMs` is used only if no other command of the organization rests yet. */
   append(organizationId: string, command: One, restMs: number): void {
     this.#listOf(organizationId, restMs).push(command);
   }

@@ -34,7 +34,7 @@ export interface ReadTasks {
 }
 
 /**
- * Adds the data of their jobs to tasks, for as many tasks as one node may hold in memory. A task is left out when its job has gone on without it. It
+ * Adds to each task the data of its job, for as many tasks as one node may hold in memory. A task is left out when its job has gone on without it. It
  * is also left out when it cannot be read: then it returns to the queue after its lease, as if its worker had been lost.
  */
 export async function readTasks(

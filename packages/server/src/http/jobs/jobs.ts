@@ -122,7 +122,7 @@ function submitJobRoute(app: App, parts: ServerParts): void {
   );
 }
 
-/** Submits a job of the request's organization, and answers it as SubmitJob does. */
+/** Submits a job in the organization of the request. Returns the answer of SubmitJob. */
 export async function submitJob(
   parts: ServerParts,
   submission: Pick<SubmitCommand, "workflowId" | "choice" | "input">,

@@ -38,7 +38,7 @@ const ParentJobSchema = Type.Object(
     rootJobId: { ...Id, description: "The job at the top, which has no parent." },
     depth: Type.Integer({
       minimum: 1,
-      description: "The level of the job below the job at the top: 1 for a child of that job.",
+      description: "How many levels this job is below the job at the top: 1 for a child of that job.",
     }),
   },
   {
@@ -155,7 +155,7 @@ const stepFields = {
   valuesLeftOut: Type.Optional(
     Type.Literal(true, {
       description:
-        "True when the values of this run are not in the answer, because the steps of the job hold too much for one answer: `input` is null, and `output` is left out. ListJobSteps answers them.",
+        "True when the values of this run are not in the answer, because the steps of the job hold too much for one answer: `input` is null, and `output` is left out. ListJobSteps returns them.",
     }),
   ),
   error: Type.Optional(StepErrorSchema),

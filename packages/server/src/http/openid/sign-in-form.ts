@@ -69,7 +69,7 @@ ${field({
 })}`;
 }
 
-/** A link leads to the issuer, not a form: the page's policy lets forms lead only to this service. */
+/** The way to the issuer is a link and not a form, because the page's policy allows forms to lead only to this service. */
 export function wayOut(action: string, { id, name }: OfferedProvider, email?: string): Markup {
   const hint = email === undefined ? "" : `?${new URLSearchParams({ login_hint: email })}`;
   return linkButton(`Continue with ${name}`, `${action}/with/${id}${hint}`);

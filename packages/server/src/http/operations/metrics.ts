@@ -69,13 +69,13 @@ const MetricQuery = closed({
     Type.String({
       format: "date-time",
       description:
-        "The beginning, widened to whole buckets. If it is left out, it is 24 hours (for hours) or 30 days (for days) before `to`.",
+        "The beginning of the time range, rounded down to the start of a bucket. If it is left out, it is 24 hours (with `bucket=hour`) or 30 days (with `bucket=day`) before `to`.",
     }),
   ),
   to: Type.Optional(
     Type.String({
       format: "date-time",
-      description: "The end, widened to whole buckets. If it is left out, it is now.",
+      description: "The end of the time range, rounded up to the end of a bucket. If it is left out, it is now.",
     }),
   ),
   workflowId: Type.Optional(Type.String({ format: "uuid", description: "A workflow, to get only its jobs." })),

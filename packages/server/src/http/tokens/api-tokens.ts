@@ -139,7 +139,7 @@ function updateApiTokenRoute(app: App, parts: ServerParts): void {
         tags: ["api-tokens"],
         summary: "Change an API token",
         description:
-          "The change is in force on every node within a second. You must have every permission of the token, before and after the change. If you call with a token that expires, you cannot give more rights to a token that expires later than yours.",
+          "The change is in force on every node within a second. You must have every permission that the token has before the change, and every one that it has after it. If you call with a token that expires, you cannot give more rights to a token that expires later than yours.",
         params: TokenParams,
         headers: PreconditionHeaders,
         body: closed(

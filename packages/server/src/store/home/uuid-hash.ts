@@ -1,6 +1,6 @@
 /**
  * PostgreSQL's own hash of a uuid (`uuid_hash`), by which Citus finds the shard of an organization: Bob Jenkins' hash of 16 bytes, read as whole
- * numbers in the byte order of the machine, which is little-endian wherever PostgreSQL is used today. Returns a signed 32-bit number.
+ * numbers in the byte order of the database's machine. This code assumes little-endian, as on x86-64 and ARM64. Returns a signed 32-bit number.
  */
 export function hashOfUuid(uuid: string): number {
   const bytes = Buffer.from(uuid.replaceAll("-", ""), "hex");

@@ -34,8 +34,8 @@ export async function insertValues(
 }
 
 /**
- * The texts of all values are sent as one piece of bytes, of which each row takes a part. Within the rows, PostgreSQL would parse each large value
- * twice. In an array, the driver would escape each quotation mark, on the thread that serves requests.
+ * The texts of all values are sent as one string of bytes, of which each row takes a part. If they were in the JSON of the rows, PostgreSQL would
+ * parse each large value twice. If they were in an array, the driver would escape each quotation mark, on the thread that serves requests.
  */
 const insertValueRows = statement<{ valueNumber: number }>(
   "insert_job_values",

@@ -515,7 +515,7 @@ describe("reachability in a definition", () => {
     expect(problemsOf(noop("a", any, "a"))).toHaveLength(1);
   });
 
-  test("allows a loop that a failure leaves", () => {
+  test("allows a loop whose only way out is `onFailure`", () => {
     expect(problemsOf(call("a", any, "b"), call("b", any, "a", { onFailure: "c" }), noop("c", any, null))).toEqual([]);
   });
 

@@ -46,7 +46,7 @@ export interface FoundJob {
   readonly calls: readonly CallRow[];
   /** The calls that nodes had to make after the commits. */
   readonly effects: readonly CallEffect[];
-  /** The notices for the children that the job has left, in the order of its calls. */
+  /** The notices to the children for which the job does not wait any more, in the order of its calls. */
   readonly notices: readonly (CallName & { readonly jobId: string })[];
 }
 

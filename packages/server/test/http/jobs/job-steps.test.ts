@@ -85,7 +85,8 @@ onOneStore((home) => {
     expect(job.status).toBe("SUCCEEDED");
     const pages = await pagesOf(api, jobId, { pageSize: 200 });
     const all = pages.flat();
-    // The step runs are three rounds of the wait and the chain, a fourth round that ends at the first step of the chain, and the last step.
+    // The step runs are the first step, three rounds of the wait and the chain, a fourth round that ends at the first step of the chain, and the last
+    // step.
     expect(all).toHaveLength(1 + 3 * (chainLength + 1) + 3);
     expect(pages.slice(0, -1).map((page) => page.length)).toEqual(pages.slice(0, -1).map(() => 200));
     expect(job.steps).toEqual(all.slice(-1_000));

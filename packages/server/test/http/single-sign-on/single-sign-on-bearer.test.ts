@@ -123,7 +123,11 @@ onOneStore((home) => {
   });
 
   const refused: readonly (readonly [string, Record<string, unknown>, string])[] = [
-    ["of another domain", { email: "a@elsewhere.test" }, "is not responsible for your e-mail address"],
+    [
+      "of another domain",
+      { email: "a@elsewhere.test" },
+      "signs in only people whose e-mail address has one of certain domains",
+    ],
     ["whose address is not verified", { email_verified: false }, "does not say that your e-mail address is verified"],
     ["without an address", { email: undefined }, "does not say that your e-mail address is verified"],
     ["without a role", { groups: [] }, "gives you no role"],

@@ -20,7 +20,7 @@ interface SendEventDialogProps {
   readonly story: JobStory;
   /** The events for which the job waits. */
   readonly missing: readonly MissingEvent[];
-  /** The wait to which the event is sent. If it is left out, the event goes to any step that waits for it, except steps in branches. */
+  /** The wait to which the event is sent. If it is left out, the event goes to any step that waits for it. */
   readonly wait?: Wait | undefined;
   readonly onClose: () => void;
 }

@@ -13,7 +13,7 @@ export interface TypeScope {
   readonly job: PartType;
   /** Undefined when the definition has no step with this name, or when this expression cannot name it. */
   readonly step: (name: string) => StepTypes | undefined;
-  /** If this expression cannot name the step because it is in a branch: the fork around that branch. Undefined otherwise. */
+  /** If this expression cannot name the step: the outermost fork that is around the step, but not around this expression. Undefined otherwise. */
   readonly forkAround: (name: string) => string | undefined;
   /** The steps that can be named, for a hint when a name is wrong. */
   readonly stepNames: Iterable<string>;

@@ -46,8 +46,8 @@ export interface JobEnd {
 export type CountedEntry = Pick<HistoryEntry, "type" | "at"> & Partial<StepRunKey>;
 
 /**
- * Counts these entries of one job. A resumed job has not ended after all, so its end is taken back, at the time for which it was counted. Each entry
- * adds the same amount, whenever it is counted: the job's row was locked, so everything on which the entry depends was committed before. The count is
+ * Counts these entries of one job. When a job is resumed, its earlier end no longer counts: one is subtracted at the time of that end. Each entry adds
+ * the same amount, whenever it is counted: the job's row was locked, so everything on which the entry depends was committed before. The count is
  * incomplete when `earlier` lacks something that the entries need.
  */
 export function countEntries(

@@ -189,7 +189,7 @@ function withValues(cursor: AnyCursor, values: ValueNumbers | undefined, find: F
   }));
 }
 
-/** A value with a negative number is an extract. It holds values from several places, by the names of the places. */
+/** A negative `valueNumber` is the number of an extract: one stored object with the values of several places, each under the name of its place. */
 function findSlot(find: FindValue, branch: string, slot: string, valueNumber: number): JsonValue {
   return find(valueNumber, valueNumber < 0 ? slot : propertyOf(slot), { branch, name: slot, isSlot: true });
 }

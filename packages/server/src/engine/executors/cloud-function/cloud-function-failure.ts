@@ -33,7 +33,7 @@ export function answerTooLarge(maxBytes: number): CallFailure {
   return failed("permanent", { code: "OutputTooLarge", message });
 }
 
-/** The fields that matter of any value that was thrown. */
+/** The relevant fields of a thrown value, which can have any type. */
 interface Fault {
   readonly name: string;
   readonly message: string;
