@@ -36,6 +36,8 @@ export class Quota {
   #stored = 0;
   /** The part of the store's count that other nodes had added when it was last read. */
   #others = 0;
+  /** The part of `#stored` that is being given back, as a change: zero or less. */
+  #returning = 0;
   #usedWhenAsked = 0;
   /** The total cost of the requests that began to wait for the store since it was last asked. */
   #waitingCost = 0;
@@ -100,14 +102,16 @@ export class Quota {
     this.mark = this.#allowance;
   }
 
-  /** Returns the change to send to the store; undefined when there is none. */
+  /** Returns the change to send to the store; undefined when there is none. Without a limit, the nodes have nothing to share. */
   ask(): Exchange | undefined {
+    if (!Number.isFinite(this.#limit)) return undefined;
     const wasAsked = this.used > this.#usedWhenAsked || this.#waitingCost > 0 || this.#rejectedCount > 0;
     const wanted = this.used + (wasAsked ? this.#setAside() : 0);
     const change = wanted - this.#stored;
     if (!wasAsked && change === 0) return undefined;
-    // An amount that is being given back must not be used in the meantime.
-    this.#allowance = Math.min(this.#allowance, wanted);
+    // An amount that is being given back must not be used in the meantime. The free share stays, since the store's count does not include it.
+    this.#returning = Math.min(0, change);
+    this.#allowance = Math.min(this.#allowance, Math.max(wanted, freeShare(this.#limit, this.#nodeCount)));
     this.mark = Math.min(this.mark, this.#allowance);
     this.#usedWhenAsked = this.used;
     this.#waitingCost = 0;
@@ -117,6 +121,7 @@ export class Quota {
 
   /** Returns the amount to give back before this node leaves; undefined when there is none. */
   giveBack(): Exchange | undefined {
+    this.#usedWhenAsked = this.used;
     return this.#stored === 0 || this.#stored === this.used
       ? undefined
       : { quota: this, change: this.used - this.#stored };
@@ -126,6 +131,7 @@ export class Quota {
   hear(change: number, total: number): void {
     const excess = Math.max(0, total - this.#limit);
     this.#stored += change;
+    this.#returning = 0;
     this.#others = Math.max(0, total - this.#stored);
     this.#allowance = Math.max(this.#allowance, this.#stored - excess);
     this.#placeMark();
@@ -148,7 +154,7 @@ export class Quota {
   /** With one node alive, the whole limit is free to use. */
   #restart(): void {
     const free = this.#nodeCount === 1 ? this.#limit - this.#others : freeShare(this.#limit, this.#nodeCount);
-    this.#allowance = Math.min(this.#limit - this.#others, Math.max(this.#stored, free));
+    this.#allowance = Math.min(this.#limit - this.#others, Math.max(this.#stored + this.#returning, free));
     if (this.#nodeCount === 1) this.passMark();
     else this.#placeMark();
   }

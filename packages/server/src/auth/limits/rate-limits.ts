@@ -174,7 +174,7 @@ export class RateLimits {
     await this.#exchanging?.catch(this.#options.onFailure);
     const window = this.#windowNow();
     const owed = [...window.shared].map((quota) => quota.giveBack()).filter((exchange) => exchange !== undefined);
-    await this.#tell(window, owed).catch((error: unknown) => this.#options.onFailure(error));
+    await this.#alone(this.#tell(window, owed)).catch((error: unknown) => this.#options.onFailure(error));
   }
 
   #windowNow(): RateWindow {
@@ -196,13 +196,13 @@ export class RateLimits {
   ): ExceededQuota | "allow" | "wait" {
     const costOf = ({ policy }: Quota) => (policy === "submits" ? 1 : requestCost);
     const counted = isSubmit ? [all.requests, own.requests, all.submits, own.submits] : [all.requests, own.requests];
-    const quotas = [...new Set(counted)];
+    const quotas = [...new Set(counted)].filter((quota) => costOf(quota) > 0);
     const reached = quotas.filter((quota) => !isWithinMark(quota, costOf(quota)));
     const decisions = reached.map((quota) => ({ quota, cost: costOf(quota), decision: quota.decide(costOf(quota)) }));
-    for (const { quota } of decisions) if (this.#nodeCount > 1) window.shared.add(quota);
+    for (const { quota } of decisions) if (window.hasOthers) window.shared.add(quota);
     const exceeded = decisions.find(({ decision }) => decision === "reject");
     if (exceeded !== undefined) {
-      exceeded.quota.noteRejected();
+      for (const { quota, decision } of decisions) if (decision === "reject") quota.noteRejected();
       return new ExceededQuota(exceeded.quota, exceeded.cost, this.secondsLeft());
     }
     const mustWait = decisions.some(({ decision }) => decision === "ask");
@@ -212,6 +212,7 @@ export class RateLimits {
     return mustWait ? "wait" : "allow";
   }
 
+  /** Other quotas may have set something aside for a request that is then rejected. They give it back at once, since other nodes may need it. */
   async #countAfterExchange(
     caller: Caller,
     organizationId: string | undefined,
@@ -219,7 +220,9 @@ export class RateLimits {
   ): Promise<CountOutcome> {
     this.#nextExchange ??= Promise.withResolvers();
     await this.#nextExchange.promise;
-    return await this.count(caller, organizationId, request);
+    const outcome = await this.count(caller, organizationId, request);
+    if (outcome instanceof ExceededQuota) this.#hurry();
+    return outcome;
   }
 
   /** Makes the next exchange with the store at the end of this event-loop turn, or right after the exchange that is under way. */
@@ -238,9 +241,13 @@ export class RateLimits {
     this.#cleanedUntil = window.startsAt;
   }
 
-  /** Two exchanges never run at once: each quota must learn the result of one change before it asks for another. */
   #exchange(): Promise<void> {
-    this.#exchanging ??= this.#askAndHear().finally(() => {
+    return this.#exchanging ?? this.#alone(this.#askAndHear());
+  }
+
+  /** Two exchanges never run at once: each quota must learn the result of one change before it asks for another. */
+  #alone(exchange: Promise<void>): Promise<void> {
+    this.#exchanging = exchange.finally(() => {
       this.#exchanging = undefined;
       if (!this.#isHurried) return;
       this.#isHurried = false;
@@ -278,7 +285,7 @@ export class RateLimits {
  * otherwise one would give its share back while the request waits for another. A request that one quota will have no room for is noted in none.
  */
 function noteWaiting(window: RateWindow, quotas: readonly Quota[], costOf: (quota: Quota) => number): void {
-  const counting = quotas.filter((quota) => Number.isFinite(quota.limit) && costOf(quota) > 0);
+  const counting = quotas.filter((quota) => Number.isFinite(quota.limit));
   if (!counting.every((quota) => quota.hasRoomFor(costOf(quota)))) return;
   for (const quota of counting) {
     quota.noteWaiting(costOf(quota));

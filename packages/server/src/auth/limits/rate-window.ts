@@ -65,9 +65,17 @@ export class RateWindow {
     return found;
   }
 
-  /** Adjusts the quotas after the number of nodes or the limits of an organization changed. */
+  /** True if other nodes may have used something in this minute. */
+  get hasOthers(): boolean {
+    return this.#nodeCount > 1;
+  }
+
+  /**
+   * Adjusts the quotas after the number of nodes or the limits of an organization changed. A node that has become the only one still asks the store
+   * until the minute ends, because it may not know what the others had used.
+   */
   adjust(nodeCount: number): void {
-    this.#nodeCount = nodeCount;
+    this.#nodeCount = this.hasOthers ? Math.max(nodeCount, 2) : nodeCount;
     for (const [organizationId, { callers, ...own }] of this.#organizations) {
       this.#adjust(own, this.#book.ofOrganization(organizationId));
       for (const quotas of callers.values()) this.#adjust(quotas, this.#book.ofCredential);
@@ -79,7 +87,7 @@ export class RateWindow {
     for (const quota of [quotas.requests, quotas.submits]) {
       quota.adjust(limits[quota.policy], this.#nodeCount);
       // While this node was the only one, it did not report to the store what it allowed.
-      if (this.#nodeCount > 1 && quota.used >= quota.mark) this.shared.add(quota);
+      if (this.hasOthers && quota.used >= quota.mark) this.shared.add(quota);
     }
   }
 
