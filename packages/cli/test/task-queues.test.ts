@@ -68,7 +68,7 @@ test("queues are listed with their waiting tasks, and a queue can be paused and 
     code: 0,
     output: "The queue captions is paused, so none of its tasks is handed out. 1 task waits, and workers hold 0.\n",
   });
-  expect((await stepwell("queue", "list")).output.replaceAll(/ \d+ s {2}/g, " AGE  ")).toBe(
+  expect((await stepwell("queue", "list")).output.replaceAll(/ \d+ s +/g, " AGE     ")).toBe(
     [
       "QUEUE       WAITING  OLDEST  HELD  WORKERS",
       "captions    1        AGE     0     0        paused",

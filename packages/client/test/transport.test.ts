@@ -171,10 +171,10 @@ test("an attempt without an answer is aborted after its timeout, plus the time f
   const held = send("GetJob", { query: { waitSeconds: 600 } }, { signal: giveUp.signal });
   await expect.poll(() => server.received).toHaveLength(1);
   await expect(Promise.race([held, send("WhoAmI")])).resolves.toMatchObject({ response: { status: 200 } });
-  expect(server.received.map(({ url }) => url)).toEqual([
-    "/organizations/organizationId/jobs/jobId?waitSeconds=600",
-    "/whoami",
-  ]);
+  const urls = server.received.map(({ url }) => url);
+  expect(urls[0]).toBe("/organizations/organizationId/jobs/jobId?waitSeconds=600");
+  // On a busy machine, even this answer can take longer than the timeout, and then it is asked for again.
+  expect(new Set(urls.slice(1))).toEqual(new Set(["/whoami"]));
   giveUp.abort(new Error("enough"));
   await expect(held).rejects.toThrow("enough");
 });

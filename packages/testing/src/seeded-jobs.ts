@@ -32,7 +32,7 @@ async function run(db: Queryable, text: string, values: readonly unknown[]): Pro
   await db.query({ name: text, scope: "organization", text, planned: "each-time" }, values);
 }
 
-const maxJobsAtOnce = 20_000;
+const maxJobsAtOnce = 5_000;
 
 /** Makes the backlog that the migration leaves for the rollups. */
 const insertBacklog = `

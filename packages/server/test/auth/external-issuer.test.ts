@@ -12,7 +12,7 @@ const impatient: IssuerTimes = {
   failurePauseMs: 0,
   keyCooldownMs: 0,
   maxKeyAgeMs: 60_000,
-  timeoutSeconds: 1,
+  timeoutSeconds: 30,
 };
 
 /** An issuer that publishes a description and keys, and that can be stopped. */

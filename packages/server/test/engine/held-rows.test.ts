@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Client } from "@stepwell/testing/client.ts";
 import { definitionOf, straightDefinition, waitingDefinition, waitStep } from "@stepwell/testing/definitions.ts";
 import { deploy, type JobBody, submitAndWait } from "@stepwell/testing/flow.ts";
@@ -92,7 +93,7 @@ test("a job that does not exist is not mistaken for one whose row is held", asyn
 });
 
 test("a timer of a job whose row is held delays no other timer, and ends its wait when the row is released", async () => {
-  const impatient = definitionOf({ ...waitStep("approve", ["approved"], null), timeoutSeconds: 1 });
+  const impatient = definitionOf({ ...waitStep("approve", ["approved"], null), timeoutSeconds: 3 });
   const [ofOwn, ofOther] = [await deploy(own.api, impatient), await deploy(other.api, impatient)];
   const held = await submitAndWait(own.api, ofOwn.workflowId);
   const letGo = await holdJob(held.jobId);
@@ -134,7 +135,7 @@ async function submitAndTake(workflowId: string, worker: PlainWorker) {
 }
 
 test("an idempotency key that another transaction claims delays no other command", async () => {
-  const key = "claimed-elsewhere";
+  const key = `claimed-elsewhere-${randomUUID()}`;
   const letGo = await hold([
     `INSERT INTO idempotency_key (organization_id, idempotency_key, request_hash, claim_id, created_at)
      VALUES ($1, $2, '\\x00', gen_random_uuid(), now())`,

@@ -1,4 +1,5 @@
 import { type Schema as SchemaDocument, Validator } from "@cfworker/json-schema";
+import { timeLimit } from "@stepwell/testing/time-limit.ts";
 import { tries } from "@stepwell/testing/tries.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -224,7 +225,7 @@ test("a pattern that costs other engines hours is checked quickly", () => {
   const schema = schemaOf({ pattern: "^(a|a)*$" });
   const startedAt = performance.now();
   expect(checkValue(schema, `${"a".repeat(100_000)}b`)).toHaveLength(1);
-  expect(performance.now() - startedAt).toBeLessThan(500);
+  expect(performance.now() - startedAt).toBeLessThan(timeLimit(500));
 });
 
 describe("a check that would take too long is aborted, and the value does not fit", () => {

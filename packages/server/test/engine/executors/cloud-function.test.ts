@@ -250,7 +250,9 @@ test("200 calls run side by side", async () => {
   };
   await using server = await ScriptedServer.start(answerWhenAllAreHere);
   const executor = cloudFunction({ ...settings, cloudFunctionEndpoint: server.endpoint });
-  const calls = Array.from({ length: 200 }, () => executor.call(requestOf({}), new AbortController().signal));
+  const calls = Array.from({ length: 200 }, () =>
+    executor.call(requestOf({ timeoutMs: 30_000 }), new AbortController().signal),
+  );
   const results = await Promise.all(calls);
   executor.close?.();
   expect(results.every((result) => result.type === "succeeded")).toBe(true);

@@ -390,8 +390,11 @@ onEveryStore((home) => {
 
   test("a call that its living node forgot is made again and counts as no interruption, however many other calls the node owes", async () => {
     const [node] = (await nodes(1)) as [TestNode];
-    const keys = await Promise.all(Array.from({ length: 600 }, () => node.job("begun")));
-    const forgotten = keys.at(-1) as JobKey;
+    let forgotten: JobKey | undefined;
+    for (let round = 0; round < 6; round += 1) {
+      forgotten = (await Promise.all(Array.from({ length: 100 }, () => node.job("begun")))).at(-1);
+    }
+    if (forgotten === undefined) throw new Error("There is no job.");
     node.forget(forgotten);
     await database.query(age, [node.nodeId]);
 

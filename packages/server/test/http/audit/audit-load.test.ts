@@ -12,13 +12,17 @@ test("simultaneous requests for a verification share one run over the trail, wha
     const asked = Array.from({ length: 8 }, (_, index) =>
       api.call("VerifyAudit", index === 0 ? {} : { query: { expect: `${index}:${"0".repeat(64)}` } }),
     );
+    const waitingRuns = async () => {
+      const { rowCount } = await client.query(
+        "SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%seal_number > $2%' AND wait_event_type = 'Lock'",
+      );
+      return rowCount;
+    };
+    await expect.poll(waitingRuns).toBe(1);
     // When later requests are answered, all earlier ones have been admitted and have begun.
     for (let count = 0; count < 20; count += 1) await api.call("GetOrganization");
-    const { rowCount } = await client.query(
-      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%seal_number > $2%' AND wait_event_type = 'Lock'",
-    );
+    expect(await waitingRuns()).toBe(1);
     await client.query("COMMIT");
-    expect(rowCount).toBe(1);
     const intact = (await Promise.all(asked)).map(({ body }) => body.isIntact);
     expect(intact).toEqual([true, ...Array.from({ length: 7 }, () => false)]);
   });

@@ -205,7 +205,7 @@ onOneStore((home) => {
 
   test("a step with a timeout abandons its child, which is cancelled", async () => {
     const { begin, childOf, read } = await family({
-      root: [{ ...childJob("begin", "leaf", null), timeoutSeconds: 1 }],
+      root: [{ ...childJob("begin", "leaf", null), timeoutSeconds: 3 }],
       leaf: [wait("approve", ["approved"], null)],
     });
     const jobId = await begin("root");

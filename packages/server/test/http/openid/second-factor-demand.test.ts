@@ -4,6 +4,7 @@ import { useSingleSignOn } from "@stepwell/testing/identities/single-sign-on-wor
 import { codeOf, giveSecondFactor, newPerson, newSignedInPerson, rightPassword } from "@stepwell/testing/people.ts";
 import { type TestMember, type TestOrganization, useService } from "@stepwell/testing/service.ts";
 import { signIn } from "@stepwell/testing/sign-in.ts";
+import { secondWithSlackMs } from "@stepwell/testing/soon.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { hashAlone } from "../../../src/auth/passwords/password-hasher.ts";
@@ -134,7 +135,7 @@ onOneStore((home) => {
     await giveFactor(newcomer.userId);
     await expect
       .poll(async () => (await organization.api.as(newcomer.token).callAny("ListWorkflows", {})).status, {
-        timeout: 3_000,
+        timeout: secondWithSlackMs,
       })
       .toBe(200);
   });
@@ -161,7 +162,9 @@ onOneStore((home) => {
     const userId = tokens?.claims()?.sub ?? "";
     const { database, engine } = service.running;
     await setPassword(database, userId, await hashAlone(rightPassword), engine.now());
-    await expect.poll(async () => (await byToken.callAny("ListWorkflows", {})).status, { timeout: 3_000 }).toBe(403);
+    await expect
+      .poll(async () => (await byToken.callAny("ListWorkflows", {})).status, { timeout: secondWithSlackMs })
+      .toBe(403);
     await vouched.call("ListWorkflows");
   });
 });

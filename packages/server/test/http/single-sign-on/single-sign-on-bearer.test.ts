@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { rowsOfRequest } from "@stepwell/testing/audit-rows.ts";
 import { useSingleSignOn } from "@stepwell/testing/identities/single-sign-on-world.ts";
+import { secondWithSlackMs } from "@stepwell/testing/soon.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, onTestFinished, test } from "vitest";
 import { disableUser } from "../../../src/operator/accounts.ts";
@@ -143,7 +144,9 @@ onOneStore((home) => {
     const token = await signed(claims);
     await api(token).call("WhoAmI");
     await disableUser(world.service.running.database, String(claims.email));
-    await expect.poll(async () => (await api(token).callAny("WhoAmI", {})).status, { timeout: 3_000 }).toBe(401);
+    await expect
+      .poll(async () => (await api(token).callAny("WhoAmI", {})).status, { timeout: secondWithSlackMs })
+      .toBe(401);
   });
 
   test("other keys, other algorithms, and keys that the token itself brings are not accepted for the issuer", async () => {

@@ -70,7 +70,7 @@ onOneStore((home) => {
     const worker = new PlainWorker(api);
     await worker.next();
     // The first worker stops answering.
-    await worker.next();
+    await worker.complete(await worker.next(), {});
     const now = await measured();
     const grown = (name: string) => (now[name] ?? 0) - (before[name] ?? 0);
     expect(grown("task_leases_lost_total")).toBe(1);

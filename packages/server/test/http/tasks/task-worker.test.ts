@@ -107,7 +107,7 @@ onOneStore((home) => {
   });
 
   test("a worker holds a task for longer than its lease, and reports its progress", async () => {
-    const { api, workflowId, start } = await world(taskDefinition({ heartbeatSeconds: 1 }));
+    const { api, workflowId, start } = await world(taskDefinition({ heartbeatSeconds: 3 }));
     const finish = Promise.withResolvers<object>();
     start(async (_task, { progress }) => {
       progress({ percent: 50 });
@@ -118,7 +118,7 @@ onOneStore((home) => {
       const { facts } = await explained(api, job);
       const { takenAt, leaseUntil, progress } = facts.worker ?? {};
       expect(progress).toEqual({ percent: 50 });
-      expect(Date.parse(String(leaseUntil)) - Date.parse(String(takenAt))).toBeGreaterThan(2_000);
+      expect(Date.parse(String(leaseUntil)) - Date.parse(String(takenAt))).toBeGreaterThan(3_000);
     }, polling);
     finish.resolve({ attempt: 1 });
     expect(await ended(api, job)).toMatchObject({ status: "SUCCEEDED", steps: [{ attempts: 1 }] });

@@ -102,7 +102,7 @@ onOneStore((home) => {
   });
 
   test("a task whose worker is silent goes to another under the same key, and a late answer is a conflict", async () => {
-    const { api, workflowId, worker } = await world(taskDefinition({ heartbeatSeconds: 1 }));
+    const { api, workflowId, worker } = await world(taskDefinition({ heartbeatSeconds: 2 }));
     const job = await submit(api, workflowId);
     const lost = await worker.next();
     const found = await worker.next();

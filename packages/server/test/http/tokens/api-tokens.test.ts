@@ -184,11 +184,11 @@ onOneStore((home) => {
   test("a token is rejected from the moment at which it expires", async () => {
     const { api, organizationId } = await service.newOrganization();
     const { engine } = service.running;
-    const expiresAt = engine.now() + 700;
+    const expiresAt = engine.now() + 2_000;
     const { token } = await storeToken(service, organizationId, { permissions: ["job:list"], expiresAt });
     const program = api.as(token);
     await program.call("ListJobs");
-    await expect.poll(() => engine.now() > expiresAt, { timeout: 3_000 }).toBe(true);
+    await expect.poll(() => engine.now() > expiresAt).toBe(true);
     const { body } = await program.refused("ListJobs", "AuthenticationError");
     expect(body.detail).toContain("expired");
   });
