@@ -112,7 +112,9 @@ onOneStore((home) => {
       const { page, dialog, set, versionOf, versionIds } = await threeVersions();
       const undo = async (tag: string) => {
         await page.getByRole("button", { name: "Undo" }).click();
-        await page.getByText(`This was not undone, because somebody else changed the tag ${tag} meanwhile.`).waitFor();
+        const text = `This was not undone, because somebody else changed the tag ${tag} meanwhile.`;
+        // The next message has the same text, so this one is closed.
+        await page.locator(".toast").filter({ hasText: text }).getByRole("button", { name: "Dismiss" }).click();
         expect(await versionOf(tag)).toBe(2);
       };
       await page.getByRole("button", { name: "Tag version 3" }).click();
