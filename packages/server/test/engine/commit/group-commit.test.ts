@@ -298,7 +298,7 @@ onEveryStore((home) => {
       await Promise.all(answers);
       expect(answered).toEqual(sent);
     }
-  });
+  }, 120_000);
 
   test("a parent learns that its child was cancelled, even if the child is resumed in the same batch", async () => {
     const { organizationId, api } = await service.newOrganization();
