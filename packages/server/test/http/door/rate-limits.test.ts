@@ -227,8 +227,8 @@ onOneStore((home) => {
         Array.from({ length: requests }, () => limits.count(caller, organizationId, { isSubmit: true, cost: 1 })),
       );
       const admitted = (await Promise.all(outcomes)).filter((outcome) => !(outcome instanceof ExceededQuota)).length;
-      // One request on each node is free and not reported.
-      expect(admitted).toBeGreaterThanOrEqual(120);
+      // A node may have set up to 5 % aside for requests that did not come. One request on each node is free and not reported.
+      expect(admitted).toBeGreaterThanOrEqual(114);
       expect(admitted).toBeLessThanOrEqual(122);
     });
   });
