@@ -32,6 +32,7 @@ async function run(db: Queryable, text: string, values: readonly unknown[]): Pro
   await db.query({ name: text, scope: "organization", text, planned: "each-time" }, values);
 }
 
+/** One statement must end within the time limit of the service, also on a slow machine. */
 const maxJobsAtOnce = 5_000;
 
 /** Makes the backlog that the migration leaves for the rollups. */

@@ -2,7 +2,7 @@ import type { paths } from "@stepwell/client";
 import createFetchClient from "openapi-fetch";
 import { baseUrl } from "../base-url.ts";
 import { session } from "../session/session.ts";
-import { problemOf, unreachable } from "./problem.ts";
+import { changedMeanwhile, problemOf, unreachable } from "./problem.ts";
 
 /** Every operation of the service, with the types of the API document, called as the user who is signed in. */
 export const api = createFetchClient<paths>({ baseUrl, fetch: signedInFetch });
@@ -34,6 +34,16 @@ export async function resultWithEtag<Data>(call: Call<Data>): Promise<WithEtag<D
  */
 export function ifMatch(etag: string | undefined): { readonly "If-Match"?: string } {
   return etag === undefined ? {} : { "If-Match": etag };
+}
+
+/**
+ * Returns the precondition for a change of something that was shown from a list. Lists have no ETags, so the ETag is read now, together with what it
+ * stands for. Throws the problem of `changedMeanwhile` if that is no longer what was shown.
+ */
+export async function ifStill<Data>(call: Call<Data>, isAsShown: (present: Data) => boolean) {
+  const { data, etag } = await resultWithEtag(call);
+  if (!isAsShown(data)) throw changedMeanwhile();
+  return ifMatch(etag);
 }
 
 export interface IdempotencyHeader {

@@ -1,7 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import type { Schemas } from "../document.ts";
-import { api, ifMatch, resultOf, resultWithEtag } from "./api.ts";
-import { changedMeanwhile } from "./problem.ts";
+import { api, ifStill, resultOf } from "./api.ts";
 
 export type Member = Schemas["Member"];
 
@@ -42,16 +41,12 @@ export function membersQuery(organizationId: string) {
   });
 }
 
-/**
- * Replaces the roles of the member if they are still as they were shown. They were shown from a list, and lists have no ETags. So the ETag is read now,
- * together with what it stands for.
- */
+/** Replaces the roles of the member if they are still as they were shown. */
 export async function updateMember(organizationId: string, shown: Member, roles: readonly string[]) {
   const path = { organizationId, userId: shown.userId };
-  const { data, etag } = await resultWithEtag(api.GET(memberPath, { params: { path } }));
-  if (meaningOf(data) !== meaningOf(shown)) throw changedMeanwhile();
-  const body = { roles: [...roles] };
-  return await resultOf(api.PATCH(memberPath, { params: { path, header: ifMatch(etag) }, body }));
+  const isAsShown = (present: Member) => meaningOf(present) === meaningOf(shown);
+  const header = await ifStill(api.GET(memberPath, { params: { path } }), isAsShown);
+  return await resultOf(api.PATCH(memberPath, { params: { path, header }, body: { roles: [...roles] } }));
 }
 
 function meaningOf({ roles }: Member): string {

@@ -1,7 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { GrantablePermission, Schemas } from "../document.ts";
-import { api, type IdempotencyHeader, ifMatch, resultOf, resultWithEtag } from "./api.ts";
-import { changedMeanwhile } from "./problem.ts";
+import { api, type IdempotencyHeader, ifStill, resultOf } from "./api.ts";
 
 export type Role = Schemas["Role"];
 
@@ -40,15 +39,12 @@ export async function createRole(organizationId: string, header: IdempotencyHead
   return await resultOf(api.POST(path, { params: { path: { organizationId }, header }, body }));
 }
 
-/**
- * Changes the role if it is still as it was shown. It was shown from a list, and lists have no ETags. So its ETag is read now, together with what it
- * stands for. The id names the role, because it stays the same when the name changes.
- */
+/** Changes the role if it is still as it was shown. The id names the role, because it stays the same when the name changes. */
 export async function updateRole(organizationId: string, shown: Role, body: RoleWish) {
   const path = { organizationId, role: shown.roleId };
-  const { data, etag } = await resultWithEtag(api.GET(rolePath, { params: { path } }));
-  if (meaningOf(data) !== meaningOf(shown)) throw changedMeanwhile();
-  return await resultOf(api.PATCH(rolePath, { params: { path, header: ifMatch(etag) }, body }));
+  const isAsShown = (present: Role) => meaningOf(present) === meaningOf(shown);
+  const header = await ifStill(api.GET(rolePath, { params: { path } }), isAsShown);
+  return await resultOf(api.PATCH(rolePath, { params: { path, header }, body }));
 }
 
 function meaningOf({ name, description, permissions }: Role): string {

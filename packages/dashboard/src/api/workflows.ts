@@ -1,7 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import type { Schemas } from "../document.ts";
-import { api, type IdempotencyHeader, ifMatch, resultOf, resultWithEtag } from "./api.ts";
-import { changedMeanwhile } from "./problem.ts";
+import { api, type IdempotencyHeader, type ifMatch, ifStill, resultOf, resultWithEtag } from "./api.ts";
 
 export type Workflow = Schemas["Workflow"];
 export type Version = Schemas["WorkflowVersionSummary"];
@@ -117,14 +116,10 @@ export type TagPrecondition = ReturnType<typeof ifMatch> | typeof ifNew;
 /** The tag must not exist yet. */
 export const ifNew = { "If-None-Match": "*" } as const;
 
-/**
- * Returns the precondition for a change of a tag that was shown at this version. The tag was shown from a list, and lists have no ETags. So its ETag is
- * read now, together with its version.
- */
+/** Returns the precondition for a change of a tag that was shown at this version. */
 export async function ifStillAt(key: WorkflowKey, { tag, versionId }: Tag) {
-  const { data, etag } = await resultWithEtag(api.GET(tagPath, { params: { path: { ...key, tag } } }));
-  if (data.versionId !== versionId) throw changedMeanwhile();
-  return ifMatch(etag);
+  const call = api.GET(tagPath, { params: { path: { ...key, tag } } });
+  return await ifStill(call, (present) => present.versionId === versionId);
 }
 
 export async function setTag(key: WorkflowKey, tag: string, versionId: string, header: TagPrecondition) {

@@ -84,7 +84,7 @@ export class Quota {
   }
 
   /** Tells whether, as far as this node knows, one more request fits beside those that were allowed and those that wait. */
-  hasRoomFor(cost = 1): boolean {
+  hasRoomFor(cost: number): boolean {
     return this.used + this.#waitingCost + this.takes(cost) <= Math.max(this.#allowance, this.#limit - this.#others);
   }
 
@@ -119,7 +119,7 @@ export class Quota {
     return { quota: this, change };
   }
 
-  /** Returns the amount to give back before this node leaves; undefined when there is none. */
+  /** Returns the amount to give back before this node leaves; undefined when there is none. Until more is used, nothing is set aside again. */
   giveBack(): Exchange | undefined {
     this.#usedWhenAsked = this.used;
     return this.#stored === 0 || this.#stored === this.used

@@ -126,7 +126,10 @@ onOneStore((home) => {
     await expect.poll(() => statusOf(person.token), { timeout: secondWithSlackMs, interval: 50 }).toBe(401);
   });
 
-  /** Guesses at a password from many places until the account is blocked everywhere. A block lasts a second, and here begins a minute from now. */
+  /**
+   * Guesses at a password from many places until the account is blocked everywhere. A block lasts a second after the last guess. These guesses are made
+   * a minute ahead, so that the block outlasts the test.
+   */
   async function guessAt(email: string): Promise<void> {
     const guesser = signInAt(service, () => service.running.engine.now() + 60_000);
     const guess = () => guesser.attempt(attemptOf({ email }, { password: "not the password" }));
