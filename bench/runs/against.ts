@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { StoreHomes, StoreKind } from "@stepwell/testing/processes/store-home.ts";
 import { Connection } from "../connection.ts";
+import { CostMeter } from "../cost-meter.ts";
 import { runJobs } from "../load.ts";
 import type { LoadBench, LoadSize } from "../load-bench.ts";
 import { median, percentile, rounded } from "../samples.ts";
@@ -22,6 +23,11 @@ export interface AgainstResult extends AgainstSize {
   readonly upperQuartile: number;
   readonly jobsPerSecond: number;
   readonly otherJobsPerSecond: number;
+  /**
+   * The processor time that the other build takes for a job, divided by that of this build. Includes a PostgreSQL server on this machine. Waiting for
+   * a disk or for other programs does not count, so this ratio varies less from run to run than the rate.
+   */
+  readonly processorRatio: number;
 }
 
 /**
@@ -39,10 +45,10 @@ export async function runAgainstBench(
   const other = [join(directory, commandLine)];
   const asFirst = await runBursts(bench, homes, size, [undefined, other]);
   const asSecond = await runBursts(bench, homes, size, [other, undefined]);
-  const pairs = [...asFirst, ...asSecond.map(([otherSeconds, seconds]) => [seconds, otherSeconds] as const)];
-  const ratios = pairs.map(([seconds, otherSeconds]) => otherSeconds / seconds);
-  const rateOf = (burstSeconds: readonly number[]) =>
-    Math.round((size.jobs * burstSeconds.length) / burstSeconds.reduce((sum, seconds) => sum + seconds, 0));
+  const pairs = [...asFirst, ...asSecond.map(([other, burst]) => [burst, other] as const)];
+  const ratios = pairs.map(([{ seconds }, other]) => other.seconds / seconds);
+  const [ours, theirs] = [sumOf(pairs.map(([burst]) => burst)), sumOf(pairs.map(([, burst]) => burst))];
+  const rateOf = ({ seconds }: Burst) => Math.round((size.jobs * pairs.length) / seconds);
   return {
     bench: name,
     store: homes.kind,
@@ -51,8 +57,9 @@ export async function runAgainstBench(
     ratio: rounded(Math.sqrt(median(ratios.slice(0, size.bursts)) * median(ratios.slice(size.bursts)))),
     lowerQuartile: rounded(percentile(Float64Array.from(ratios), 25)),
     upperQuartile: rounded(percentile(Float64Array.from(ratios), 75)),
-    jobsPerSecond: rateOf(pairs.map(([seconds]) => seconds)),
-    otherJobsPerSecond: rateOf(pairs.map(([, otherSeconds]) => otherSeconds)),
+    jobsPerSecond: rateOf(ours),
+    otherJobsPerSecond: rateOf(theirs),
+    processorRatio: rounded(theirs.processorMs / ours.processorMs),
   };
 }
 
@@ -61,26 +68,37 @@ export const commandLine = "packages/cli/bin/stepwell.js";
 
 type Program = readonly string[] | undefined;
 
-/** Starts both programs and gives them bursts in turn. Returns the seconds of the first and of the second one for each pair of bursts. */
+/** What a burst took: seconds, and milliseconds of processor time of the service and of its database. */
+interface Burst {
+  readonly seconds: number;
+  readonly processorMs: number;
+}
+
+function sumOf(bursts: readonly Burst[]): Burst {
+  const sum = (name: keyof Burst) => bursts.reduce((total, burst) => total + burst[name], 0);
+  return { seconds: sum("seconds"), processorMs: sum("processorMs") };
+}
+
+/** Starts both programs and gives them bursts in turn. Returns the bursts of the first and of the second one in pairs. */
 async function runBursts(
   bench: LoadBench,
   homes: StoreHomes,
   { jobs, concurrency, bursts }: AgainstSize,
   [first, second]: readonly [Program, Program],
-): Promise<(readonly [number, number])[]> {
+): Promise<(readonly [Burst, Burst])[]> {
   const count = warmUpJobs + bursts * jobs;
   const one = await startRunner(bench, homes, first, { jobs: count, concurrency });
   const two = await startRunner(bench, homes, second, { jobs: count, concurrency });
   await one.run(warmUpJobs);
   await two.run(warmUpJobs);
-  const pairs: (readonly [number, number])[] = [];
-  for (let burst = 0; burst < bursts; burst += 1) {
-    if (burst % 2 === 0) {
-      const seconds = await one.run(jobs);
-      pairs.push([seconds, await two.run(jobs)]);
+  const pairs: (readonly [Burst, Burst])[] = [];
+  for (let round = 0; round < bursts; round += 1) {
+    if (round % 2 === 0) {
+      const burst = await one.run(jobs);
+      pairs.push([burst, await two.run(jobs)]);
     } else {
-      const seconds = await two.run(jobs);
-      pairs.push([await one.run(jobs), seconds]);
+      const burst = await two.run(jobs);
+      pairs.push([await one.run(jobs), burst]);
     }
   }
   await one.stop();
@@ -93,6 +111,7 @@ const warmUpJobs = 4_000;
 async function startRunner(bench: LoadBench, homes: StoreHomes, program: Program, { jobs, concurrency }: LoadSize) {
   const home = await homes.fresh();
   const target = await startTarget(home, program);
+  const meter = await CostMeter.open(target.service.pid, home);
   // The service closes connections without requests, so each burst opens its own, before its time begins.
   const connected = async <Value>(work: (connections: readonly Connection[]) => Promise<Value>) => {
     const connections = await Connection.openMany(target.port, concurrency);
@@ -103,13 +122,16 @@ async function startRunner(bench: LoadBench, homes: StoreHomes, program: Program
   const runJob = await connected((connections) => bench.prepare(target, connections, jobs));
   let from = 0;
   return {
-    /** Runs the next jobs, and returns the seconds that they took. */
-    run: async (many: number) => {
-      const { seconds } = await connected((connections) => runJobs(connections, runJob, { from, to: from + many }));
+    /** Runs the next jobs, and returns what they took. */
+    run: async (many: number): Promise<Burst> => {
+      const { cost, result } = await connected((connections) =>
+        meter.measure(() => runJobs(connections, runJob, { from, to: from + many })),
+      );
       from += many;
-      return seconds;
+      return { seconds: result.seconds, processorMs: cost.serviceMs + (cost.databaseMs ?? 0) };
     },
     stop: async () => {
+      await meter.close();
       await target.service.stop();
       await home.discard();
     },
