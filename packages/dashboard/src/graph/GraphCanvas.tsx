@@ -7,8 +7,9 @@ import { texts } from "../texts/texts.ts";
 import { GraphButtons } from "./GraphButtons.tsx";
 import { GraphEdges } from "./GraphEdges.tsx";
 import { DotNode, type GraphNodeData, StepNode } from "./GraphNodes.tsx";
-import { graphOf, stepId } from "./graph.ts";
-import { type Layout, layoutOf } from "./layout.ts";
+import { stepId } from "./graph.ts";
+import type { Layout } from "./layout.ts";
+import { recentLayoutOf } from "./recent-layouts.ts";
 import { lanesByStep, regionOf } from "./regions.ts";
 import type { StepGraphProps } from "./step-graph-props.ts";
 import { placeText, transitionsText } from "./transitions-text.ts";
@@ -31,7 +32,8 @@ export function GraphCanvas(props: StepGraphProps) {
 function Canvas(props: StepGraphProps) {
   const { steps, taken, current, selected, onSelect } = props;
   const place = useRef<HTMLDivElement>(null);
-  const layout = useLayout(steps);
+  // Another array with the same steps gets the same layout: when jobs change their state, their definition stays the same.
+  const layout = useMemo(() => recentLayoutOf(steps), [steps]);
   const { begin, bringIntoView, firstInView } = useViewport(layout, place, current);
   const cameFrom = useRef<string>(undefined);
   const [entrance, setEntrance] = useState<string | undefined>();
@@ -50,7 +52,7 @@ function Canvas(props: StepGraphProps) {
     focusStep(place, to);
   };
   const onMoveEnd = () => {
-    // The keyboard can only reach steps that are drawn, so a step in view becomes the entrance.
+    // The keyboard can only reach steps that are drawn, so the Tab key must lead to a step in view.
     setEntrance((before) => firstInView(before ?? wanted));
   };
 
@@ -85,13 +87,6 @@ function Canvas(props: StepGraphProps) {
       </ReactFlow>
     </div>
   );
-}
-
-/** Another array with the same steps gets the same layout: when jobs change their state, their definition stays the same. */
-function useLayout(steps: StepGraphProps["steps"]): Layout {
-  const key = JSON.stringify(steps);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key says all of them
-  return useMemo(() => layoutOf(graphOf(steps)), [key]);
 }
 
 type FlowNode = Node<GraphNodeData>;
