@@ -1,9 +1,13 @@
 import { scope } from "@stepwell/testing/scope.ts";
+import { processorShare } from "@stepwell/testing/time/processor-share.ts";
 import { expect } from "vitest";
 
 /**
  * Measures a part of a test, which must work in every set of tests. Only the whole matrix also expects that the best of a few tries is fast enough,
  * because in `npm test` the machine does too much other work. Stops after the first try that is fast enough.
+ *
+ * A time is promised for a machine that does nothing else, and in the whole matrix two browsers run at once. So the time of a try is multiplied by
+ * the share of a processor that a busy thread gets just afterwards, but at least by a quarter.
  */
 export async function expectWithin(promisedMs: number, measure: () => Promise<number>): Promise<void> {
   if (scope !== "all") {
@@ -11,8 +15,12 @@ export async function expectWithin(promisedMs: number, measure: () => Promise<nu
     return;
   }
   let bestMs = Number.POSITIVE_INFINITY;
-  for (let left = tries; left > 0 && bestMs > promisedMs; left -= 1) bestMs = Math.min(bestMs, await measure());
+  for (let left = tries; left > 0 && bestMs > promisedMs; left -= 1) {
+    const elapsedMs = await measure();
+    bestMs = Math.min(bestMs, elapsedMs > promisedMs ? elapsedMs * Math.max(processorShare(), minShare) : elapsedMs);
+  }
   expect(bestMs).toBeLessThanOrEqual(promisedMs);
 }
 
 const tries = 6;
+const minShare = 0.25;
