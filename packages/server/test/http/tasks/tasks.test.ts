@@ -230,6 +230,19 @@ onOneStore((home) => {
     await api.refused("CompleteTask", "ConflictError", { params: { taskId: given.taskId }, body: { output: {} } });
   });
 
+  test("a task that came for a worker whose token was revoked meanwhile goes to another worker at once", async () => {
+    const { organizationId, api, workflowId, worker } = await world();
+    const body = { name: "worker", permissions: ["task:work"] };
+    const { token, tokenId } = (await api.call<{ token: string; tokenId: string }>("CreateApiToken", { body })).body;
+    const poll = { params: { queue: "q" }, query: { waitSeconds: 20 }, body: {} };
+    const revoked = api.as(token).refused("PollTasks", "AuthenticationError", poll);
+    await expect.poll(() => service.running.engine.waitingCountOf(organizationId)).toBe(1);
+    await api.call("RevokeApiToken", { params: { tokenId } });
+    const job = await submit(api, workflowId);
+    await revoked;
+    expect(await worker.next()).toMatchObject(job);
+  });
+
   test("the time of a step also runs while its task waits for a worker", async () => {
     const { api, workflowId, worker } = await world(taskDefinition({}, { timeoutSeconds: 0.2 }));
     expect(await ended(api, await submit(api, workflowId))).toMatchObject({
