@@ -1,4 +1,5 @@
 import { TOTP } from "otpauth";
+import { expect } from "vitest";
 import { hashAlone } from "../../server/src/auth/passwords/password-hasher.ts";
 import { PasswordSignIn, type SignInAttempt } from "../../server/src/auth/passwords/password-sign-in.ts";
 import { createRecoveryCodes, createSecondFactor } from "../../server/src/auth/passwords/second-factor.ts";
@@ -54,6 +55,13 @@ export async function giveSecondFactor(
 export function codeOf(secret: string, at: number): string {
   return new TOTP({ secret }).generate({ timestamp: at });
 }
+
+/** Waits until the present code of all authenticator apps stays valid for some seconds, so that the service also accepts the code before it. */
+export async function untilCodesStay({ running }: TestService): Promise<void> {
+  await expect.poll(() => running.engine.now() % codeMs).toBeLessThan(codeMs - 5_000);
+}
+
+const codeMs = 30_000;
 
 /** The check of passwords with a clock that the test sets. */
 export function signInAt(service: TestService, now: () => number): PasswordSignIn {

@@ -1,5 +1,12 @@
 import type { Client } from "@stepwell/testing/client.ts";
-import { attemptOf, codeOf, newSignedInPerson, rightPassword, signInAt } from "@stepwell/testing/people.ts";
+import {
+  attemptOf,
+  codeOf,
+  newSignedInPerson,
+  rightPassword,
+  signInAt,
+  untilCodesStay,
+} from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
@@ -14,6 +21,7 @@ onOneStore((home) => {
   async function enable(client: Client): Promise<{ secret: string; recoveryCodes: string[]; usedCode: string }> {
     const { body } = await client.call<{ secret: string; uri: string }>("StartSecondFactor", { body: proof });
     // The code of the previous time step is still accepted, and leaves the current code for the test.
+    await untilCodesStay(service);
     const usedCode = codeOf(body.secret, now() - stepMs);
     const confirmed = await client.call<{ recoveryCodes: string[] }>("ConfirmSecondFactor", {
       body: { code: usedCode },
@@ -45,7 +53,7 @@ onOneStore((home) => {
     });
   });
 
-  test("cannot be started without the password, or while one is active", async () => {
+  test("a second factor cannot be started without the password, or while another second factor is active", async () => {
     const { client } = await newSignedInPerson(service);
     const body = { password: "not the password" };
     const refused = await client.refused("StartSecondFactor", "ValidationError", { body });

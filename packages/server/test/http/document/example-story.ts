@@ -4,7 +4,7 @@ import type { Client } from "@stepwell/testing/client.ts";
 import { definitionOf, forEachStep, noopStep } from "@stepwell/testing/definitions.ts";
 import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
 import { storeSession } from "@stepwell/testing/identities/stored-account.ts";
-import { codeOf } from "@stepwell/testing/people.ts";
+import { codeOf, untilCodesStay } from "@stepwell/testing/people.ts";
 import type { TestService, TestUser } from "@stepwell/testing/service.ts";
 import { ids } from "../../../src/http/examples/story.ts";
 
@@ -188,7 +188,11 @@ export const story: readonly Scene[] = [
   { operationId: "ListUserTokens" },
   { operationId: "RevokeUserToken", params: { userTokenId: ids.userToken } },
   { operationId: "StartSecondFactor" },
-  { operationId: "ConfirmSecondFactor", body: (stage) => code(stage, 1) },
+  {
+    operationId: "ConfirmSecondFactor",
+    body: (stage) => code(stage, 1),
+    before: ({ service }) => untilCodesStay(service),
+  },
   { operationId: "RenewRecoveryCodes", body: (stage) => code(stage, 0) },
   { operationId: "DisableSecondFactor", body: (stage) => code(stage, -1) },
   { operationId: "ChangePassword" },
