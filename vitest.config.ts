@@ -23,7 +23,7 @@ const slow = [
 /** Files that measure, walk at random for long, or fill the memory of a thread or an answer. */
 const thorough =
   "**/{*-walks,interleaving,family-interleaving,fairness,waiting,definition-checks,job-values,job-events,large-*}.test.ts";
-/** Files that a scope leaves out: the quick one tries no operation of the API, no command line and no page either. */
+/** Files that a scope leaves out: `quick` also leaves out the operations of the API, the command line and the pages. */
 const leftOut: Readonly<Record<string, readonly string[]>> = {
   quick: [matrix, ...slow, thorough, "packages/server/test/http/**", ...commandLine, ...browser],
   usual: [matrix],
@@ -43,8 +43,9 @@ const withoutProto = process.env.NODE_OPTIONS?.includes("--disable-proto") ? ["*
 const poll = { timeout: 10_000 };
 
 /**
- * A test of the service, the command line or a page that fails is tried once more in `npm test`: it shares two processors with three others and a dozen
- * processes, and a test that fails because its process got too little time says nothing about a change. Such tests are named at the end; the whole matrix tries nothing twice.
+ * A test of the service, the command line or a page that fails is tried once more in `npm test`: it shares two processors with three others and a
+ * dozen processes, and a test that fails because its process got too little time says nothing about a change. Such tests are named at the end; the
+ * whole matrix tries nothing twice.
  */
 const retry = scope === "usual" ? 1 : 0;
 
@@ -58,14 +59,14 @@ const maxWorkers = scope === "all" ? 2 : 4;
 const groupOrder = scope === "all" ? 1 : 0;
 
 /**
- * Node.js itself loads the tests and what they import: it strips the types, and keeps what it compiled for the next worker. Through the pipeline of Vite
- * each worker asked the main process for more than a thousand modules. There are no mocks of modules here, which would need the loader.
+ * Node.js itself loads the tests and what they import: it strips the types, and keeps what it compiled for the next worker. Through the pipeline of
+ * Vite each worker asked the main process for more than a thousand modules. There are no mocks of modules here, which would need the loader.
  */
 const experimental = { viteModuleRunner: false, nodeLoader: false };
 
 /*
- * Files of one worker share the modules that they import (`isolate: false`): to load the service anew for each file took a fifth of the processor time.
- * So a file must leave nothing in a module that could disturb another file.
+ * Files of one worker share the modules that they import (`isolate: false`): to load the service anew for each file took a fifth of the processor
+ * time. So a file must leave nothing in a module that could disturb another file.
  */
 export default defineConfig({
   test: {

@@ -1,4 +1,4 @@
-/** The percentile by nearest rank: the smallest sample such that at least `percent` of all samples are not larger. */
+/** The percentile by nearest rank: the smallest sample for which at least `percent` % of all samples are smaller or equal. */
 export function percentile(samples: Float64Array, percent: number): number {
   const sorted = samples.toSorted();
   const rank = Math.max(1, Math.ceil((percent / 100) * sorted.length));
@@ -14,7 +14,7 @@ export function median(values: readonly number[]): number {
 export function medianBy<Item>(items: readonly Item[], keyOf: (item: Item) => number): Item {
   const sorted = items.toSorted((left, right) => keyOf(left) - keyOf(right));
   const middle = sorted[Math.floor((sorted.length - 1) / 2)];
-  if (middle === undefined) throw new Error("Nothing has no median.");
+  if (middle === undefined) throw new Error("An empty list has no median.");
   return middle;
 }
 

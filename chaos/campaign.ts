@@ -82,7 +82,7 @@ export class Campaign {
     return inFlight;
   }
 
-  /** Adds a finding about the service, such as that it does not start again. */
+  /** Adds a finding about the service, for example that the service does not start again. */
   report(detail: string): void {
     this.#findings.push(violation("the service", detail));
   }
@@ -114,7 +114,7 @@ export class Campaign {
     if (families.childCount === 0) this.#reasonsWhyVoid.push("no step began a job");
   }
 
-  /** The reasons why this run is void: its workload was not tested. The list is empty if the run is valid. */
+  /** The reasons why this run is void because it did not test its workload. The list is empty if the run is valid. */
   get reasonsWhyVoid(): readonly string[] {
     return [...this.#workload.reasonsWhyVoid, ...this.#reasonsWhyVoid];
   }

@@ -115,7 +115,7 @@ async function readAtRest(reader: Reader, jobs: string, jobId: string, { shape, 
     const events = (await reader.all<ShownEvent>(`${path}/events`, "events")).map(finalEvent);
     const isAtRest =
       isTerminal(known.status) || (isResting(entries, events, shape) && (await isAwaited(reader, jobs, known)));
-    // The job is read again, because it may have changed since the first read. Since its history was read at rest, nothing has changed.
+    // The job is read again, because it may have changed before its history was read. After a history at rest, it does not change any more.
     if (isAtRest || performance.now() > deadlineMs) return { shown: await reader.get<ShownJob>(path), entries, events };
     await sleep(50);
   }

@@ -44,8 +44,8 @@ export interface NeighbourResult {
 
 /**
  * Measures one well-behaved organization beside each hostile tenant in turn, each time on a fresh service. The tenant must cause its neighbour no
- * errors, and no p99 above three times the usual one, or above 100 ms if that is more. With the protection against the tenant turned off, the tenant
- * must exceed this, since a case that cannot fail proves nothing.
+ * errors. The neighbour's p99 must be at most three times its p99 without the tenant, or 100 ms if that is more. With the protection against
+ * the tenant turned off, the case must fail, since a case that cannot fail proves nothing.
  */
 export async function playNeighbours(options: NeighboursOptions): Promise<NeighbourResult[]> {
   const homes = await openStoreHomes(options.store);

@@ -60,7 +60,7 @@ export class Population {
   /** The events that the known jobs still need, for at most `count` jobs. */
   *remainingEvents(count: number): Generator<Intent> {
     for (const job of shuffled(this.#live.filter(({ hasEnded }) => !hasEnded)).slice(0, count)) {
-      // Events whose outcome is unknown are sent again, too. The second one is then a duplicate, or replaces one that never arrived.
+      // Events whose outcome is unknown are sent again, too. The second event is then a duplicate, or replaces the first, which never arrived.
       for (const target of eventsOf(job.shape)) yield send(job, target);
     }
   }
@@ -107,7 +107,7 @@ export class Population {
     if (isTerminal(status)) this.#end(job);
   }
 
-  /** Notes that a job was resumed, or may have been. */
+  /** Notes that a job was resumed, or may have been resumed. */
   #goOn({ jobId }: JobKey): void {
     const job = this.#jobs.get(jobId);
     if (!job?.hasEnded) return;

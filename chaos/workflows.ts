@@ -32,7 +32,7 @@ export interface Outside {
 /**
  * - `unlucky`: its first attempt fails, the next one succeeds.
  * - `doomed`: it fails for good, and the job goes on after the fork around it.
- * - `resumed`: its first attempt fails for good, and the job with it, until a client resumes the job. Only tasks have it.
+ * - `resumed`: its first attempt fails for good, and the job with it, until a client resumes the job. Only tasks have this luck.
  */
 export type Luck = "sound" | "unlucky" | "doomed" | "resumed";
 

@@ -46,7 +46,7 @@ const withoutProto = ["--project=service", "--project=command line"];
 let passed = 0;
 let failed = 0;
 const checks = (scope === "quick" ? quickChecks : [...quickChecks, ...otherChecks]).values();
-// Two at a time, since most keep one processor busy.
+// Two checks run at a time, since most of them keep one processor busy.
 await Promise.all([checkAll(), checkAll()]);
 
 const { slowest, triedTwice, longNames } = testing("tests", []);

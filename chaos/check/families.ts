@@ -65,7 +65,7 @@ function complaintAbout({ phase, isCut }: StepFold, child: Child | undefined): s
     const hasStopped = child.status === "FAILED" || child.status === "CANCELLED";
     return hasStopped ? undefined : `failed, and its child is ${child.status}.`;
   }
-  // A child for which its parent no longer waits is cancelled, unless it ended before.
+  // A child is cancelled when its parent no longer waits for it, unless the child has already ended.
   return isCut && !isTerminal(child.status) ? `is over, and its child is ${child.status}.` : undefined;
 }
 

@@ -9,7 +9,7 @@ export interface FinalJob extends JobKey {
   readonly listedStatus: JobStatus;
   readonly input: unknown;
   readonly steps: readonly FinalStep[];
-  /** While it waits. */
+  /** Present while the job waits. */
   readonly missingEventIds?: readonly string[];
   readonly entries: readonly Entry[];
   readonly events: readonly FinalEvent[];
@@ -36,7 +36,7 @@ export interface FinalStep {
 export interface FinalEvent {
   readonly eventNumber: number;
   readonly eventId: string;
-  /** The single wait for which the event was sent, if it was sent for one. */
+  /** The wait for which the event was sent, if it was sent for a single wait. */
   readonly address?: EventAddress;
   readonly outcome: string;
   /** The nonce in the payload; undefined when the event does not come from a client of the campaign. */

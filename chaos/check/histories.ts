@@ -94,7 +94,7 @@ function shownStep({ name, branch, visit, phase, isCut }: StepFold): FinalStep {
       return { name, branch, visit, status: "failure" };
     case "waiting":
     case "delayed":
-      // The job did not wait or sleep to the end, but the step has not failed.
+      // The wait or the sleep was not completed, but the step has not failed.
       return { name, branch, visit, status: "successful_but_incomplete" };
     default:
       // A call that was cut off is shown as failed.

@@ -37,7 +37,7 @@ export interface StepFold {
   readonly name: string;
   readonly visit: number;
   readonly attempt: number;
-  /** How often the node or the worker that carried it out was lost. */
+  /** How often the node or the worker that carried out the step was lost. */
   readonly lostCount: number;
   readonly phase: "running" | "betweenAttempts" | "waiting" | "delayed" | "forked" | "succeeded" | "failed";
   /** Why the step failed for good. */
@@ -55,7 +55,7 @@ export interface StepFold {
 interface StepFailure {
   readonly code: string;
   readonly message: string;
-  /** The failure of a branch or of a child job that led to this one. It has a job id only if it is that of a child job. */
+  /** The failure of a branch or of a child job that led to this failure. It has a job id only if a child job failed. */
   readonly cause?: { readonly jobId?: string };
 }
 

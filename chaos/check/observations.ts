@@ -41,7 +41,8 @@ function* complaintsAboutResumes({ entries }: FinalJob, { resumes }: JobRecord):
   const count = entries.filter(({ type }) => type === "job.resumed").length;
   const least = resumes.filter(({ outcome }) => outcome.type === "ok").length;
   const most = least + resumes.filter(({ outcome }) => outcome.type === "info").length;
-  if (count < least || count > most) yield `It was resumed ${count} times, and ${least} to ${most} were asked for.`;
+  if (count < least || count > most)
+    yield `It was resumed ${count} times, but clients resumed it at least ${least} and at most ${most} times.`;
 }
 
 /** Tells whether the event is for the whole job. An event for a branch is also rejected when only that branch has ended. */

@@ -18,7 +18,7 @@ export function checkOrigin(job: FinalJob, { submissions }: Ledger): Finding[] {
     findings.push(violation(job.jobId, "It belongs to another workflow or organization than was asked."));
   }
   if (attempts.every(({ outcome }) => outcome.type === "rejected")) {
-    findings.push(violation(job.jobId, "Its submission was refused, and yet it is there."));
+    findings.push(violation(job.jobId, "Its submission was refused, but the job exists."));
   }
   return findings;
 }

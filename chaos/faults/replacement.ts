@@ -20,7 +20,7 @@ export function replacedSources(replacements: readonly Replacement[]): ReadonlyM
   for (const { file, text, replacement } of replacements) {
     const { href } = new URL(file, serverSources);
     const parts = (sources.get(href) ?? readFileSync(new URL(href), "utf8")).split(text);
-    if (parts.length !== 2) throw new Error(`${file} has this text ${parts.length - 1} times and not once: ${text}`);
+    if (parts.length !== 2) throw new Error(`${file} has this text ${parts.length - 1} times instead of once: ${text}`);
     sources.set(href, parts.join(replacement));
   }
   return sources;

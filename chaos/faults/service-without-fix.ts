@@ -2,8 +2,8 @@ import { registerHooks } from "node:module";
 import { type Replacement, replacedSources, serverSources } from "./replacement.ts";
 
 /**
- * `node service-without-fix.ts REPLACEMENTS dev|serve` runs these two commands of the command line over a changed server: REPLACEMENTS is JSON that
- * says which texts of its sources are replaced. The server runs from its sources, since the texts are in them.
+ * `node service-without-fix.ts REPLACEMENTS dev|serve` runs the command `dev` or `serve` of the command line over a changed server. REPLACEMENTS is
+ * JSON that says which texts of the server's sources are replaced. The server runs from its sources, since the texts are in them.
  */
 const [json = "[]", command] = process.argv.slice(2);
 const sources = replacedSources(JSON.parse(json) as Replacement[]);

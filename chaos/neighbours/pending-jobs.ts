@@ -3,7 +3,7 @@ import { said } from "@stepwell/testing/notes.ts";
 import { registerWorkflow } from "@stepwell/testing/processes/api.ts";
 import { type Ground, type HostileTenant, inTurn, submitJobs } from "./hostile-tenant.ts";
 
-/** Has some hundred thousand jobs that wait for their turn to call a slow function, and lists them again and again. */
+/** Has `--jobs` (by default 300,000) jobs that wait for their turn to call a slow function, and lists them again and again. */
 export const pendingJobs: HostileTenant = {
   name: "pending-jobs",
   fix: {

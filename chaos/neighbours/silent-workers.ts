@@ -2,12 +2,15 @@ import { registerWorkflow } from "@stepwell/testing/processes/api.ts";
 import { withoutTurns } from "../faults/turned-off.ts";
 import { type Ground, type HostileTenant, inTurn, submitJobs } from "./hostile-tenant.ts";
 
-/** Has 20,000 tasks in branches, and workers that take 100 at once, over 16 connections, and never answer: each lease ends, and the task is given again. */
+/**
+ * Has 20,000 tasks in branches, and workers that take 100 at once, over 16 connections, and never answer: each lease ends, and the task is given
+ * again.
+ */
 export const silentWorkers: HostileTenant = {
   name: "silent-workers",
   fix: {
     sentence:
-      "An organization whose commands cost much rests afterwards, and its lost tasks are told to their jobs a few at a time.",
+      "An organization whose commands cost much rests afterwards, and its jobs are told about lost tasks a few at a time.",
     turnedOffBy: [
       ...withoutTurns,
       {

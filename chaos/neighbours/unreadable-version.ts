@@ -6,7 +6,7 @@ import { type Ground, type HostileTenant, inTurn, submitJobs } from "./hostile-t
 export const unreadableVersion: HostileTenant = {
   name: "unreadable-version",
   fix: {
-    sentence: "A version that a node cannot compile is parked, and so is a job with which it cannot go on.",
+    sentence: "A node parks each version that it cannot compile and each job that it cannot continue.",
     turnedOffBy: [
       { file: "engine/plans/plans.ts", text: "this.parking.parkVersion(version, error);", replacement: "throw error;" },
       {

@@ -19,7 +19,7 @@ class Load {
   readonly #requests: RequestWriter;
   readonly #jobs: string;
   readonly #free: Connection[] = [];
-  /** The ids of the jobs that wait for their event, the oldest first. Some of these jobs are still being submitted, and their events wait until they are. */
+  /** The ids of the jobs that wait for their event, the oldest first. While a job is still being submitted, its event waits, too. */
   readonly #waitingJobIds: Promise<string>[] = [];
   readonly #latenciesMs: Record<RequestKind, number[]> = { submit: [], event: [], read: [], timer: [] };
   readonly #errorTexts: string[] = [];

@@ -1,10 +1,10 @@
--- Spreads an existing Stepwell store over the workers of a Citus, in place. Stop every node of the service first, back the database up, and run this
--- on the coordinator as the owner of the tables:
+-- Spreads an existing Stepwell store over the workers of a Citus cluster, in place. Stop every node of the service first, back the database up, and
+-- run this on the coordinator as the owner of the tables:
 --
 --   psql "$DATABASE_URL" --set ON_ERROR_STOP=1 --single-transaction --file distribute.sql
 --
 -- The extension citus must exist, and the coordinator and the workers must be registered (docs/citus.md). If any part of the script fails, nothing is
--- changed. Which tables belong to organizations is read from the catalogue: those whose primary key begins with the organization.
+-- changed. The script reads from the catalogue which tables belong to organizations: their primary key begins with `organization_id`.
 
 CREATE TEMPORARY TABLE own_table ON COMMIT DROP AS
 SELECT own.oid::regclass AS name, own.relname
@@ -42,7 +42,8 @@ BEGIN
   FOR kept IN SELECT * FROM kept_key ORDER BY table_name::text, name LOOP
     EXECUTE format('ALTER TABLE %s ADD CONSTRAINT %I %s', kept.table_name, kept.name, kept.definition);
   END LOOP;
-  -- People and organizations change in one transaction, which Citus commits as one only if it knows these tables as well.
+  -- Some transactions change tables of people and of organizations. Citus commits all of their changes together only if it knows the tables of people
+  -- as well.
   LOOP
     SELECT rest.oid::regclass AS name INTO other
     FROM pg_class AS rest

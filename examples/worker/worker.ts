@@ -15,7 +15,7 @@ const worker = new Worker({
   onError: (error, task) => process.stderr.write(`${task?.taskId ?? "poll"}: ${error}\n`),
 });
 
-// After a signal, the worker takes no more tasks, ends those under way, and gives back those that take longer than 30 seconds.
+// After a signal, the worker takes no more tasks, finishes the tasks under way, and gives back those that take longer than 30 seconds.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void worker.stop(30));
 
 process.stdout.write(`The worker takes tasks of the queue thumbnails at ${baseUrl}.\n`);

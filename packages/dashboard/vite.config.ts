@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
-/** Built into the server package, which serves it (`packages/server/src/http/dashboard/dashboard.ts`). */
+/** The dashboard is built into the server package, which serves it (`packages/server/src/http/dashboard/dashboard.ts`). */
 export default defineConfig({
   root: import.meta.dirname,
   // Relative: the service may be reached under a path prefix, which is not known here.

@@ -105,7 +105,7 @@ async function takePage(camera: Camera, page: Page, baseUrl: string, shown: Dash
 }
 
 async function open(page: Page, baseUrl: string, { path, isReady }: DashboardPage): Promise<void> {
-  // If the next page has the same address, a dialog would stay open over it. One with typed values closes at the second press.
+  // If the next page has the same address, a dialog would stay open over it. A dialog with typed values closes at the second press of Escape.
   for (const _ of [1, 2]) await page.keyboard.press("Escape");
   await page.mouse.move(0, 0);
   await page.evaluate("scrollTo(0, 0)");

@@ -73,7 +73,7 @@ inWholeMatrix(() => {
     expect(tokens).toEqual([]);
   });
 
-  test("a dev.json with the address of another machine does not hide the profile in use, and is not mentioned where it would not count", async () => {
+  test("a dev.json with the address of another machine does not hide the profile in use, and causes no warning if the command or the environment names the service", async () => {
     const { tokens, here, elsewhere } = await recordingServer();
     const environment = { ...(await directoryWith({ baseUrl: elsewhere })), STEPWELL_TOKEN: "secret" };
     await run(environment, "profile", "set", "prod", "--url", here);

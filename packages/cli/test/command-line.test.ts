@@ -84,7 +84,7 @@ test("the program without a command prints the next three steps, which depend on
   ]);
 });
 
-test("a group without a command prints its help as wrong usage, and requested help is no failure", async () => {
+test("a group without a command is wrong usage and prints its help, and a request for help succeeds", async () => {
   expect(await run({}, "job")).toMatchObject({ code: 2, complaint: expect.stringContaining("explain") });
   const asked = await run({}, "job", "--help");
   expect(asked).toMatchObject({ code: 0, complaint: "" });

@@ -194,7 +194,7 @@ inWholeMatrix(() => {
     expect(await stop(service, "SIGINT")).toBe(0);
   });
 
-  test("where dev.json cannot be read, it ends with one sentence", async () => {
+  test("if dev.json cannot be read, dev ends with one sentence", async () => {
     leaveDevFile("{");
     expect(await run(interrupted(), "dev")).toEqual({
       code: 1,
@@ -231,7 +231,7 @@ inWholeMatrix(() => {
   });
 });
 
-test("dev gives the user of a store from an earlier version a password, which ends the old token and changes nothing else; if the sample job is gone, dev shows an existing job", async () => {
+test("on a store from an earlier version, dev gives the user a password, which ends the old token and changes nothing else; if the sample job is gone, dev shows an existing job", async () => {
   const { email, password, ...earlier } = devFile();
   const goneId = crypto.randomUUID();
   const left = JSON.stringify({ ...earlier, jobId: goneId });
@@ -249,7 +249,7 @@ test("dev gives the user of a store from an earlier version a password, which en
 });
 
 inWholeMatrix(() => {
-  test("if the address of the service is not of this machine, dev prints its commands with the address and the token, so that they find it", async () => {
+  test("if the address of the service is not of this machine, the commands that dev prints contain the address and the token, so that they reach the service", async () => {
     // On Linux, this address leads to this machine too.
     const baseUrl = `http://0.0.0.0:${port}`;
     const service = start({ ...environment, STEPWELL_BASE_URL: baseUrl }, "dev");

@@ -118,7 +118,7 @@ inWholeMatrix(() => {
     await beginInProject(onOwnNode());
   });
 
-  test("SIGTERM also ends a service that a too old Node.js started on the clone's own Node.js", async () => {
+  test("SIGTERM also ends a service that runs on the clone's own Node.js because the user's Node.js is too old", async () => {
     const { baseUrl } = devFileIn("clone");
     const old = clone.with({ PATH: await nodeOf(20) }).start("node", "packages/cli/bin/stepwell.js", "dev");
     await old.printed("npx stepwell submit");
@@ -201,7 +201,7 @@ inWholeMatrix(() => {
 
 /** Each key is a line of the README, and its value tests that line. If the value does nothing, a comment beside it names the test of the line. */
 const readmeWalk = new Map<string, () => Promise<void>>([
-  ["npm ci && npm start", async () => {}], // By the test before this one.
+  ["npm ci && npm start", async () => {}], // The test before this one tests this line.
   [
     "npm ci && npm test",
     // `npm test` includes this test, so it cannot run here. But the check of each change runs just these two commands.
@@ -349,7 +349,7 @@ async function signIn(): Promise<void> {
   expect(await asking.ended).toMatchObject({ code: 0, output: expect.stringContaining(`Signed in at ${baseUrl}`) });
 }
 
-/** The commands of the README's part on running it for real need a shell of their own, which keeps their settings. */
+/** The commands in the README's section "Run it for real" need a shell of their own, which keeps their settings. */
 async function setForReal(variable: string, value: () => Promise<string>): Promise<void> {
   realShell = realShell.with({ [variable]: await value() });
 }

@@ -302,7 +302,7 @@ test("`job watch` reports a lost connection, and continues when the service is b
   expect(await run({ ...nowhere, STEPWELL_URL: url }, "job", "watch", "j")).toEqual({
     code: 0,
     output: "2026-11-23T12:00:00.000Z  job.submitted\n2026-11-23T12:00:00.000Z  job.succeeded\n",
-    complaint: "stepwell: The stream broke off. Connecting again, for up to 2 minutes …\n",
+    complaint: "stepwell: The connection was lost during the stream. Connecting again, for up to 2 minutes …\n",
   });
 });
 

@@ -7,9 +7,9 @@ import { declareProgram, leavesOf } from "../src/program.ts";
 // Parses each command that a document, a page, a help text or a message shows, with the command line's own parser.
 const root = resolve(import.meta.dirname, "../../..");
 const documents = ["*.md", "docs/**/*.md", "examples/*/README.md", "packages/*/README.md"];
-// It is generated from the same declaration, and its lines are usage lines, not commands.
+// This reference is generated from the same declaration, and its lines are usage lines, not commands.
 const reference = "docs/cli-reference.md";
-// Their commands stand in the lines of a unit, in remarks, in what the chart prints, and after the name of a container.
+// In these files, commands stand in the lines of a unit, in remarks, in what the chart prints, and after the name of a container.
 const deployment = ["deploy/**/*.{service,yaml,txt}", "deploy/Dockerfile"];
 const programs = ["packages/{cli,dashboard,server}/src/**/*.{ts,tsx}"];
 

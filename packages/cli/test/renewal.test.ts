@@ -87,7 +87,7 @@ class Provider {
   }
 }
 
-/** Stores a sign-in that ends in so many milliseconds, and returns it with the file. */
+/** Stores a sign-in that ends in this many milliseconds, and returns it with its file. */
 async function storedSignIn({ baseUrl }: Provider, leftMs: number) {
   const file = join(await mkdtemp(join(directory, "home-")), "credentials.json");
   const signIn: SignIn = {
@@ -162,7 +162,7 @@ test("a command that has waited uses the sign-in that another command has renewe
   expect(provider.exchanged).toEqual(["refresh-0", "refresh-1"]);
 });
 
-test("while the service is out of reach, a valid token is used on, and an expired one is an error after which a command that waits tries again", async () => {
+test("while the service is out of reach, a valid token is still used, and an expired token causes an error, after which a waiting command tries again", async () => {
   const provider = await Provider.start();
   provider.isDown = true;
   const { signIn } = await storedSignIn(provider, 60_000);

@@ -37,8 +37,8 @@ async function complaint(environment: Record<string, string>): Promise<string> {
 }
 
 /**
- * Returns the message of the error with which a start in this process ends. `stepwell serve` prints this message, as the tests with `complaint` show.
- * They take longer, since each of their processes must load the whole service.
+ * Returns the message of the error with which a start in this process ends. The tests with `complaint` show that `stepwell serve` prints this
+ * message. Those tests take longer, because each of their processes must load the whole service.
  */
 async function reasonOf(environment: Record<string, string>): Promise<string> {
   const quiet = { STEPWELL_METRICS_PORT: "0", STEPWELL_LOG_LEVEL: "silent" };

@@ -19,7 +19,7 @@ import { type PageQuery, Pages } from "./pages.ts";
 import { withinTime } from "./time-limit.ts";
 import { type CallOptions, type ClientOptions, resultOf, Transport } from "./transport.ts";
 
-/** A job as GetJob answers it, with its steps, its output and its error. */
+/** A job as GetJob returns it, with its steps, its output and its error. */
 export type Job = Answer<"GetJob">;
 
 /** An answer with its status and headers, such as `ETag`, `RateLimit` or `Idempotency-Replayed`. */
@@ -104,7 +104,7 @@ export class StepwellClient {
   }
 
   /**
-   * Returns the items of an operation that answers in pages. The iteration requests each page when it gets there: `for await (const job of
+   * Returns the items of an operation that returns a list in pages. The iteration requests each page when it gets there: `for await (const job of
    * client.list("ListJobs", { path: { organizationId } }))`.
    */
   list<Name extends ListName>(
@@ -121,7 +121,7 @@ export class StepwellClient {
   }
 
   /**
-   * Calls an operation that answers a long text or a stream, such as ExportAudit. Returns as soon as the answer begins: read its `body` or its
+   * Calls an operation that returns a long text or a stream, such as ExportAudit. Returns as soon as the answer begins: read its `body` or its
    * `text()`. The signal also ends the reading.
    */
   async open<Name extends StreamName>(
@@ -384,7 +384,7 @@ export class StepwellClient {
 
   /**
    * Answers a task in one attempt and without an Idempotency-Key, which costs the service about a third less. A repetition gets 409, like any answer
-   * that comes too late. `Worker` uses this method, since it answers thousands of tasks. The methods above repeat a failed attempt by themselves.
+   * that comes too late. `Worker` uses this method, because it answers thousands of tasks. The methods above repeat a failed attempt by themselves.
    */
   async answerTask<Answer extends keyof TaskAnswers>(
     organizationId: string,

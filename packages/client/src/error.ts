@@ -35,7 +35,7 @@ export class StepwellError extends Error {
    * answer. `TimeoutError` means that the call took longer than its `timeoutMs`.
    */
   readonly code: string;
-  /** The HTTP status, or 0 if there was no answer. It is 400 also for a value that no path can carry, such as `..`: nothing is then sent. */
+  /** The HTTP status, or 0 if there was no answer. For a value that no path can carry, such as `..`, it is 400, and no request is sent. */
   readonly status: number;
   readonly title: string;
   /** A sentence that says what is wrong and what to do. `message` also lists what `errors` has. */
@@ -117,7 +117,7 @@ export function foreignAnswer(status: number, what: string): StepwellError {
   return new StepwellError({ title: "Unexpected answer", status, detail, code: "UnhandledError" });
 }
 
-/** The error of a value that no request can carry. It is the error that the service answers to any other invalid value. */
+/** The error of a value that no request can carry. It looks like the error that the service returns for any other invalid value. */
 export function unsendable(name: string, rule: string): StepwellError {
   const detail = `The path is not valid: /${name} ${rule}.`;
   const errors = [{ pointer: `/${name}`, detail: rule }];

@@ -58,7 +58,7 @@ export async function* watchJob(
 /** The entries after which the stream ends. A job that is resumed continues after such an entry, and so does its stream. */
 const finishing: ReadonlySet<HistoryEntry["type"]> = new Set(["job.succeeded", "job.failed", "job.cancelled"]);
 
-/** Yields the events of a stream, and calls `heard` for each piece of it. As long as no piece has come, the stream gives no sign of life. */
+/** Yields the events of a stream, and calls `heard` for each piece of data that arrives. An open stream without data is no sign of life. */
 async function* eventsOf(
   { body, headers, status }: Response,
   limit: Parameters<typeof withinTime>[0],
@@ -74,7 +74,7 @@ async function* eventsOf(
   const events = new ServerSentReader();
   const readOn = () =>
     reader.read().catch((cause: unknown) => {
-      throw noAnswer("The stream broke off.", cause);
+      throw noAnswer("The connection was lost during the stream.", cause);
     });
   try {
     for (;;) {

@@ -1,6 +1,6 @@
 /**
- * The functions that each signal calls when it is aborted. They share one listener, because Node.js takes more than ten listeners of one signal for a
- * leak, and a program may give the same signal to hundreds of calls.
+ * The functions that each signal calls when it is aborted. They share one listener, because Node.js warns of a leak when one signal has more than ten
+ * listeners, and a program may give the same signal to hundreds of calls.
  */
 const endings = new WeakMap<AbortSignal, { readonly ends: Set<() => void>; readonly listen: () => void }>();
 

@@ -19,10 +19,10 @@ export type RequestBody<Name extends OperationName> = ContentOf<NonNullable<oper
 /** The body of a successful answer; undefined if it has no body (204). */
 export type Answer<Name extends OperationName> = SuccessOf<operations[Name]["responses"]>;
 
-/** Operations that answer JSON or nothing. */
+/** Operations that return JSON or nothing. */
 export type CallName = Exclude<OperationName, StreamName>;
 
-/** Operations that answer a text that may be long or endless: streams of events and exports. */
+/** Operations that return a text that may be long or endless: streams of events and exports. */
 export type StreamName = {
   [Name in OperationName]: operations[Name]["responses"] extends { 200: { content: infer Content } }
     ? "application/json" extends keyof Content
@@ -31,12 +31,12 @@ export type StreamName = {
     : never;
 }[OperationName];
 
-/** Operations that answer a list in pages. */
+/** Operations that return a list in pages. */
 export type ListName = {
   [Name in OperationName]: (typeof operationTable)[Name] extends { readonly items: string } ? Name : never;
 }[OperationName];
 
-/** One item of the list that an operation answers. */
+/** One item of the list that an operation returns. */
 export type Item<Name extends ListName> =
   ItemsField<Name> extends keyof Answer<Name>
     ? Answer<Name>[ItemsField<Name>] extends readonly (infer One)[]

@@ -10,7 +10,7 @@ export interface PageQuery {
 }
 
 /**
- * A list that the service answers in pages: `for await (const item of list)` goes through its items, and requests the next page when it gets there.
+ * A list that the service returns in pages: `for await (const item of list)` goes through its items, and requests the next page when it gets there.
  * Each iteration begins with the first item.
  */
 export class Pages<Page, Item> implements AsyncIterable<Item> {
@@ -37,7 +37,7 @@ export class Pages<Page, Item> implements AsyncIterable<Item> {
       yield page;
       const { nextPageToken } = page as PageEnd;
       if (nextPageToken === undefined) return;
-      // Such a page would be followed by itself for ever.
+      // A page whose next page is itself would never end the loop.
       if (nextPageToken === query.pageToken) throw foreignAnswer(200, "a page that names itself as the next one");
       query = { ...query, pageToken: nextPageToken };
     }

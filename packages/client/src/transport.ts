@@ -197,7 +197,10 @@ interface OutgoingRequest {
   readonly headers: Headers;
   readonly body: string | undefined;
   readonly waitMs: number;
-  /** True if each attempt sends its number. If the answer has a secret, an early attempt that arrives late must not end the secret of a later one. */
+  /**
+   * True if each attempt sends its number. If the answer has a secret, an early attempt that arrives late must not end the secret that a later
+   * attempt got.
+   */
   readonly isNumbered: boolean;
 }
 
@@ -217,10 +220,7 @@ const invocationHeader = "amz-sdk-invocation-id";
  */
 const maxRetryAfterMs = 60_000;
 
-/**
- * Returns the body of a successful answer. Throws the error of any other answer. Something else than the service may answer at the address, even in
- * JSON.
- */
+/** Returns the body of a successful answer. Throws the error of any other answer. Another program may answer at the address, even in JSON. */
 export function resultOf(reply: Reply, { items, field = items }: Route): unknown {
   const { response, body, text } = reply;
   if (!response.ok) throw errorOf(reply);

@@ -25,7 +25,7 @@ export interface WorkerOptions {
 
 /** What the work of a task may use besides its input. */
 export interface TaskControl {
-  /** Aborted when the worker no longer holds the task, and when the time to stop is over. */
+  /** Aborted when the worker no longer holds the task, and when the `graceSeconds` of `stop` are over. */
   readonly signal: AbortSignal;
   /** Says how far the work has come, for people, as any JSON value. It is sent with the next heartbeat. */
   readonly progress: (value: unknown) => void;
@@ -171,7 +171,7 @@ export class Worker {
     }
   }
 
-  /** Also returns when the signal is aborted, since work that ignores its signal must not stop the worker. */
+  /** Also returns when the signal is aborted: work that ignores its signal must not keep the worker from ending. */
   async #outcomeOf(task: Task, signal: AbortSignal, progress: { said?: unknown }): Promise<Outcome> {
     const say = (value: unknown) => {
       progress.said = value;
@@ -190,8 +190,8 @@ export class Worker {
   }
 
   /**
-   * Sends an answer until the service has accepted it, as long as the worker holds the task. Otherwise finished work would be done again because the
-   * service restarted.
+   * Sends an answer until the service has accepted it, as long as the worker holds the task. If the worker gave up earlier, a restart of the service
+   * would cause finished work to be done again.
    */
   async #answer(task: Task, outcome: Outcome, signal: AbortSignal): Promise<void> {
     const { onError } = this.#options;
@@ -282,7 +282,7 @@ function isClosed(error: unknown): boolean {
   return error instanceof StepwellError && [400, 401, 403, 404].includes(error.status);
 }
 
-/** Tells whether the answer can never arrive: it is not JSON, a step may not give it, or it is too large. */
+/** Tells whether the answer can never be accepted: it is not JSON, a step may not give it, or it is too large. */
 function isUnsendable(error: unknown): boolean {
   return !(error instanceof StepwellError) || error.status === 400 || error.status === 413;
 }

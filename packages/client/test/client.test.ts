@@ -380,7 +380,7 @@ test("a program that watches a job is notified once of each outage, before the w
   for await (const { sequence } of watched) seen.push(sequence);
   expect([seen, told]).toEqual([
     [1, 2, 3],
-    ["The stream broke off.", "The stream ended before the job did."],
+    ["The connection was lost during the stream.", "The stream ended before the job did."],
   ]);
 });
 
@@ -489,7 +489,7 @@ test("a deployment of an unknown workflow registers it first", async () => {
 });
 
 test.each([1, 255])(
-  "a deployment under a key of %i characters sends each operation a valid key of its own, the same at each repetition, and the tag none",
+  "a deployment under a key of %i characters sends a valid key of its own for each creation, the same at each repetition, and no key for the tag",
   async (length) => {
     const idempotencyKey = "k".repeat(length);
     const answers = [

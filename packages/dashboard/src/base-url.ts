@@ -1,10 +1,10 @@
 /**
- * The address at which clients reach the service, without a slash at the end. The server writes it into the page. Under development it is the page's
+ * The address at which clients reach the service, without a slash at the end. The server writes it into the page. During development it is the page's
  * own address.
  */
 export const baseUrl: string = written() || window.location.origin;
 
-/** The prefix of every path of the service, without a slash at the end. It is mostly empty. */
+/** The prefix of every path of the service, without a slash at the end. It is usually empty. */
 export const basePath: string = new URL(baseUrl).pathname.replace(/\/+$/, "");
 
 /** The sign-in leads back only to the service's own address. A user who came by another address (127.0.0.1, an internal name) is sent there first. */

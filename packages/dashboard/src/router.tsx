@@ -271,7 +271,7 @@ export function createAppRouter() {
 }
 
 /**
- * The router fails on a path with a malformed percent-escape. The path is rewritten so that the router can read it, and then no page has this path.
+ * The router fails on a path with a malformed percent-escape. The path is rewritten so that the router can read it. No page has the new path.
  */
 function makePathReadable(): void {
   const { pathname, search, hash } = window.location;

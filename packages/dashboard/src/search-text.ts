@@ -1,6 +1,6 @@
 /**
- * Reads the part of a page's address after the question mark, with all values as texts. The router's own parser reads `7` as a number and `true` as a
- * boolean, and puts such texts in quotes, but an event may have such a name.
+ * Reads the part of a page's address after the question mark, with all values as texts. The router's own parser is not used: it reads `7` as a number
+ * and `true` as a boolean, and writes texts like these in quotes. But an event may be called `7` or `true`.
  */
 export function parseSearchText(search: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(search));

@@ -104,7 +104,7 @@ export const settings = {
     5_000,
     100,
     600_000,
-    "The service cancels a statement that takes longer. Without a limit, a broken connection could make a caller wait for ever.",
+    "The service cancels a statement that takes longer than this. Without a limit, a broken connection could make a caller wait for ever.",
   ),
   readTimeoutMs: integer(
     "STEPWELL_READ_TIMEOUT_MS",
@@ -151,14 +151,14 @@ export const settings = {
     14 * 24,
     1,
     365 * 24,
-    "How long a session lasts at most, even if it is in use. Then the user signs in again.",
+    "The maximum duration of a session, even if it is in use. After this time, the user must sign in again.",
   ),
   sessionIdleHours: integer(
     "STEPWELL_SESSION_IDLE_HOURS",
     3 * 24,
     1,
     365 * 24,
-    "A session that is not used for this long ends. The default lasts over a weekend, but ends a session in a forgotten browser.",
+    "A session that is not used for this long ends. With the default, a session stays valid over a weekend, but a session in a forgotten browser ends.",
   ),
   dashboardRedirectUris: urls(
     "STEPWELL_DASHBOARD_REDIRECT_URIS",
@@ -302,7 +302,7 @@ export const settings = {
     512,
     40,
     1_000_000,
-    "The maximum size of all large answers together that clients have not read yet, in MB. One organization may have half of it. The answers are in memory, at times in two copies.",
+    "The maximum total size, in MB, of the large answers that clients have not read yet. One organization may have half of it. The answers are in memory, at times in two copies.",
   ),
   headersTimeoutMs: integer(
     "STEPWELL_HEADERS_TIMEOUT_MS",
@@ -339,7 +339,7 @@ export const settings = {
     1_500_000,
     0,
     maxPerMinute,
-    "How many requests one API token, or one user within one organization, may send in a minute. 0 means no limit. The default is the organization's limit, since many organizations have only one token. Lower it so that one program cannot use up the limit of its organization.",
+    "How many requests one API token, or one user within one organization, may send in a minute. 0 means no limit. The default is the organization's limit, because many organizations have only one token. Lower it so that one program cannot use up the limit of its organization.",
   ),
   tokenSubmitsPerMinute: integer(
     "STEPWELL_TOKEN_SUBMITS_PER_MINUTE",
@@ -353,7 +353,7 @@ export const settings = {
     6_000,
     0,
     maxPerMinute,
-    "How many requests without a valid credential one address (for IPv6, one /64 network) may send in a minute to one node, and how many requests one caller may send for things that it has no access to. 0 means no limit. Beyond it, such requests get 429 without a look-up in the store, so that guessing costs the store nothing. Requests with a token that is in use still pass. The setting also limits, for each address, how often the service looks up an origin that belongs to no OAuth client. The default is far more than a client with an old token sends.",
+    "How many requests an address (for IPv6, a /64 network) may send to one node in a minute without a valid credential, and how many requests a caller may send to one node in a minute for things that the caller has no access to. 0 means no limit. When the limit is reached, further requests from the address or of the caller get 429 without a look-up in the store, so that guessing costs the store nothing. From such an address, requests with a token that is in use still pass. The setting also limits, for each address, how often the service looks up an origin that belongs to no OAuth client. The default is far more than a client with an old token sends.",
   ),
 
   // Cloud functions.

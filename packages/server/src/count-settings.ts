@@ -7,7 +7,7 @@ export const countSettings = {
     1_000,
     0,
     1_000_000,
-    "The maximum number of API tokens in one organization. Revoked tokens do not count. Expired tokens count, since their end can be moved. A program that creates a token for each run reaches the default within days.",
+    "The maximum number of API tokens in one organization. Revoked tokens do not count. Expired tokens count, because their end can be moved. A program that creates a token for each run reaches the default within days.",
   ),
   maxOAuthClients: integer(
     "STEPWELL_MAX_OAUTH_CLIENTS",

@@ -31,7 +31,7 @@ function describeFormerName(
 
 const prefix = "STEPWELL_";
 
-/** The service reads none of these variables, but it may share an environment with the other commands, which do. */
+/** The service does not read these variables, but the other commands do, and they may share an environment with it. */
 const commandLineVariables = [
   "STEPWELL_URL",
   "STEPWELL_TOKEN",
@@ -43,7 +43,8 @@ const commandLineVariables = [
 const fileEnding = "_FILE";
 
 function suggestion(name: string, known: readonly string[]): string {
-  // Only secrets may come from a file. The name of another setting with this ending is no misspelling of a similar name.
+  // Only secrets may come from a file. When `_FILE` is added to the name of another setting, the name is not misspelled, so no similar name is
+  // suggested.
   if (name.endsWith(fileEnding) && known.includes(name.slice(0, -fileEnding.length))) return ".";
   const withoutPrefix = name.slice(prefix.length);
   if (known.includes(withoutPrefix)) return `; did you mean \`${withoutPrefix}\`?`;

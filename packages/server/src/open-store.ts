@@ -25,7 +25,7 @@ export async function openStore(config: Config, logger: Logger = pino({ level: "
     onPanic: (reason) => {
       logger.fatal(
         { reason },
-        "the embedded store broke off: the process ends now, and the next start recovers from its log",
+        "the embedded store failed: the process ends now, and the next start recovers from its log",
       );
       process.exit(1);
     },
@@ -91,7 +91,7 @@ export async function openHome(config: Config, events: HomeEvents): Promise<Data
     readTimeoutMs: config.readTimeoutMs,
     onFull: () => {},
     onPanic: (reason) => {
-      throw new Error(`The embedded store broke off: ${reason}.`);
+      throw new Error(`The embedded store failed: ${reason}.`);
     },
     onSyncFailed: (error) => {
       throw error;

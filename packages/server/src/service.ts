@@ -190,7 +190,7 @@ function openServer(ground: Ground, work: Work, auth: Auth, parts: AsyncDisposab
   const { config, logger, database, secrets, metrics } = ground;
   const definitionChecks = new DefinitionChecks({
     config,
-    onFailure: (error) => logger.error({ err: error }, "the check of a definition broke off"),
+    onFailure: (error) => logger.error({ err: error }, "the check of a definition was interrupted"),
   });
   parts.defer(() => definitionChecks.close());
   const server = createServer({

@@ -29,7 +29,7 @@ export function orFile<Value>(setting: Setting<Value>): Setting<Value> {
   return { ...setting, fileVariable: `${setting.variable}_FILE` };
 }
 
-/** Returns the text that the environment has for a setting. Throws when two variables give one, or when the file cannot be read. */
+/** Returns the text that the environment has for a setting. Throws when two variables give a text, or when the file cannot be read. */
 export function textIn(
   environment: Readonly<Record<string, string | undefined>>,
   { variable, formerVariable = "", fileVariable = "" }: Setting<unknown>,
@@ -122,7 +122,7 @@ export function optionalPort(variable: string, meaning: string): Setting<number 
   return {
     ...number,
     parse: (raw) => {
-      // For a Service with the same name, Kubernetes sets the variable to such an address.
+      // Kubernetes sets the variable to such an address if a Service has the same name: a Service named `stepwell` for STEPWELL_PORT.
       if (raw !== undefined && /^(tcp|udp|sctp):\/\//.test(raw)) {
         throw new Error(
           `must be a port, but is "${raw}", which Kubernetes puts there for a Service of the same name. Set \`enableServiceLinks: false\` in the pod's spec, or set ${variable} to the port in the container's env`,

@@ -92,6 +92,6 @@ export const sizeSettings = {
     10_000,
     1,
     1_000_000,
-    "The maximum number of requests and streams that wait for jobs on this node at once. A stream of several jobs counts once for each job. An organization gets another place only while it has fewer places than are free. So it gets half of them at most, and other organizations always find a place.",
+    "The maximum number of requests and streams that wait for jobs on this node at once. A stream of several jobs counts once for each job. An organization gets another place only while it has fewer places than are free. So one organization gets at most half of the places, and other organizations always find a place.",
   ),
 };

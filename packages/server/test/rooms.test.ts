@@ -126,7 +126,7 @@ test("nothing reaches into the tests of another package by a path", () => {
   expect(wrong).toEqual([]);
 });
 
-test("every file is small enough for one idea", () => {
+test("no source file is too long", () => {
   const large = readdirSync(source, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts") && !file.includes("generated"))
     .map((file) => ({ file, lines: readFileSync(join(source, file), "utf8").split("\n").length }))

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "../../server/src/core/json/json.ts";
 
 /**
- * Of everything within each bound, the definitions and values below cost the most. A search found them, and they are stored here so that it need not
+ * The definitions and values below cost the most of all that are within the bounds. A search found them, and they are stored here so that it need not
  * be repeated.
  */
 

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
 /**
- * Sends bytes unchanged, which a proper client would not send, and returns everything that arrives until the server closes the connection or is
- * quiet.
+ * Sends bytes as they are, even bytes that no proper client would send, and returns everything that arrives until the server closes the connection or
+ * is quiet.
  */
 export async function exchange(port: number, ...parts: readonly (string | Buffer)[]): Promise<string> {
   const socket = await open(port);
@@ -35,7 +35,7 @@ export function statusOf(response: string): number {
   return Number(/^HTTP\/1\.1 (\d{3})/.exec(response)?.[1] ?? 0);
 }
 
-/** A request with these header lines and this body. Content-Length is added unless one of the lines has it. */
+/** A request with these header lines and this body. A body gets a Content-Length, unless one of the lines has Content-Length or Transfer-Encoding. */
 export function requestText(start: string, lines: readonly string[], body = ""): string {
   const saysLength = lines.some((line) => /^(content-length|transfer-encoding):/i.test(line));
   const length = saysLength || body === "" ? [] : [`Content-Length: ${Buffer.byteLength(body)}`];

@@ -31,7 +31,7 @@ export function onEveryStore(tests: (home: StoreHome) => void): void {
 }
 
 /**
- * Runs tests of rules that do not depend on the store on one home, or on both in the whole matrix (`npm run test:all`). The one home is PostgreSQL:
+ * Runs tests on one home of the store, or on both in the whole matrix (`npm run test:all`). It is for rules that do not depend on the store. The one home is PostgreSQL:
  * its transactions really run side by side, while the embedded store has one connection. A service on PostgreSQL also takes only half of the
  * processor time.
  */

@@ -1,4 +1,4 @@
-{{/* The labels by which Services, budgets and monitors find the pods. They never change: a Deployment refuses that. */}}
+{{/* The labels by which Services, budgets and monitors find the pods. They must never change: Kubernetes refuses to change those of a Deployment. */}}
 {{- define "stepwell.selector" -}}
 app.kubernetes.io/name: stepwell
 app.kubernetes.io/instance: {{ .Release.Name }}

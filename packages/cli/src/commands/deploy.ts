@@ -94,11 +94,13 @@ async function tell(connection: Connection, workflowId: string | undefined, { te
   const isTagMoved = !isUnchanged || !newest.tags.includes(tag);
   const version = isUnchanged ? `version ${newest.versionNumber}` : `version ${(newest?.versionNumber ?? 0) + 1}`;
   const value = { isValid: true, wouldCreate: !isUnchanged, wouldMoveTag: isTagMoved, tag, warnings };
-  const unchanged = `unchanged: the definition is the same as in ${version}`;
-  const would = isTagMoved ? `${unchanged}, which would become ${tag}` : `${unchanged}, which is ${tag} already`;
+  const same = `The definition is the same as in ${version}`;
+  const unchanged = isTagMoved
+    ? `${same}, which would get the tag ${tag}`
+    : `${same}, which has the tag ${tag} already`;
   show({
     value,
-    text: `Nothing was changed. ${isUnchanged ? would : `The definition would become ${version}, with the tag ${tag}`}.`,
+    text: `Nothing was changed. ${isUnchanged ? unchanged : `The definition would become ${version}, with the tag ${tag}`}.`,
   });
 }
 

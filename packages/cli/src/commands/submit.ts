@@ -60,7 +60,7 @@ interface Submitted {
   readonly status: string;
 }
 
-/** A job as it was submitted. With `--wait`, the job as it is after the wait, which began with the submission. */
+/** Shows a job as it was submitted. With `--wait`, shows the job as it is after the wait. The wait began with the submission, at `began`. */
 export async function showSubmitted(
   connection: Connection,
   submitted: Submitted,

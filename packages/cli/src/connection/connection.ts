@@ -58,7 +58,7 @@ export async function reach(place: Place): Promise<Access> {
 function tokenHere(): string | undefined {
   const { STEPWELL_TOKEN: token } = process.env;
   if (!token) return undefined;
-  // The error that `fetch` throws for such a token would show it.
+  // For a token with other characters, `fetch` would throw an error that shows the token.
   if (/^[!-~]+$/.test(token)) return token;
   throw new CommandError(
     "notAllowed",
@@ -67,8 +67,8 @@ function tokenHere(): string | undefined {
 }
 
 /**
- * The error for STEPWELL_TOKEN where only `stepwell dev` names a service. To go on to the profile in use or the last sign-in instead would change a
- * service elsewhere, from a directory in which the user tries something out.
+ * The error for STEPWELL_TOKEN where only `stepwell dev` names a service. If the command went on to the profile in use or the last sign-in, it would
+ * change a service elsewhere, although the user tries something out in this directory.
  */
 function tokenWithoutAddress(baseUrl: string): CommandError {
   const why = `STEPWELL_TOKEN is set, but STEPWELL_URL is not. The token is not sent to ${baseUrl}, the address in ${devFilePathHere()}, because that file may come from somebody else.`;

@@ -4,7 +4,10 @@ import { CommandError, exitCodes } from "../exit-code.ts";
 import { discover, explained, type IssuedTokens, isPassing, tokensIn } from "./open-id.ts";
 import { findSignIn, replaceSignIn, type SignIn } from "./stored-sign-ins.ts";
 
-/** A sign-in is renewed this long before its end. This is long enough for a request that the service holds, and still most commands renew nothing. */
+/**
+ * A sign-in is renewed this long before its end. This is long enough for a request that the service holds, and short enough that most commands renew
+ * nothing.
+ */
 const renewBeforeMs = 120_000;
 
 /**
@@ -37,9 +40,9 @@ async function renewedIfReachable(signIn: SignIn): Promise<SignIn> {
 }
 
 /**
- * Returns the sign-in with an id token that stays valid for a while. Another command may have renewed the sign-in while this one waited for hours. The
- * refresh token that this one still has would then count as stolen, which ends the session. So each renewal begins with the newest sign-in that is
- * stored. Two commands may renew it at the same time: for 30 seconds the service gives both of them the same successor.
+ * Returns the sign-in with an id token that stays valid for a while. Another command may have renewed the sign-in while this one waited for hours.
+ * The refresh token that this one still has would then count as stolen, which ends the session. So each renewal begins with the newest sign-in that
+ * is stored. Two commands may renew it at the same time: for 30 seconds the service gives both of them the same successor.
  */
 async function renewed(signIn: SignIn): Promise<SignIn> {
   if (isLasting(signIn)) return signIn;

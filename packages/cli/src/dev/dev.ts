@@ -96,7 +96,7 @@ async function ownerOf(service: RunningService, known: Partial<DevFile> | undefi
     const client = createClient({ baseUrl: service.baseUrl, token });
     const answer = await client.api.GET("/organizations/{organizationId}", { params: { path: { organizationId } } });
     const { password } = known;
-    // A store of an earlier version has no password yet. It gets one below, which ends the token.
+    // The dev.json of an earlier version has no password. The account gets a password below, which ends the token.
     if (answer.response.ok && password !== undefined) return { organizationId, token, email, password };
   }
   const password = randomBase62(passwordLength);

@@ -1,4 +1,4 @@
-/** Formats a span of time in the largest unit of which it holds at least two. */
+/** Formats a span of time in the largest unit that fits into it at least twice. */
 export function age(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000));
   const [unit, length] = units.find(([, length]) => seconds >= 2 * length) ?? ["s", 1];

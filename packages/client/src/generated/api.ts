@@ -159,7 +159,7 @@ export interface paths {
         put?: never;
         /**
          * Register a version
-         * @description The service checks the definition and keeps it as a version, which never changes. A definition that is not valid is rejected, and the answer lists everything that is wrong with it. With `ifChanged=true`, a definition that is equal to that of the newest version, as a JSON value, registers nothing; the answer is then 200 with that version.
+         * @description The service checks the definition and keeps it as a version, which never changes. A definition that is not valid is rejected, and the answer lists everything that is wrong with it. With `ifChanged=true`, nothing is registered if the definition is equal, as a JSON value, to that of the newest version. The answer is then 200 with that version.
          */
         post: operations["RegisterWorkflowVersion"];
         delete?: never;
@@ -222,7 +222,7 @@ export interface paths {
         get: operations["GetTaggedWorkflowVersion"];
         /**
          * Point a tag at a version
-         * @description Jobs that are submitted with this tag from now on run that version. Jobs that were submitted before keep their version.
+         * @description From now on, jobs that are submitted with this tag run that version. Jobs that were submitted before keep their version.
          */
         put: operations["SetWorkflowVersionTag"];
         post?: never;
@@ -291,7 +291,7 @@ export interface paths {
         put?: never;
         /**
          * Submit a job
-         * @description The job runs one version of the workflow with the input. Without `waitSeconds`, the answer comes once the job is stored. Its `status` is then `PENDING`, as that of every new job; GetJob shows how far the job has come. With `waitSeconds`, the answer comes when the job is finished, when it waits for events, or when the time is up, and it is the whole job (or the short answer, if the job cannot be read at that moment). A repetition under the same Idempotency-Key answers with the first job in its state at that time.
+         * @description The job runs one version of the workflow with the input. Without `waitSeconds`, the answer comes once the job is stored. Its `status` is then `PENDING`, like that of every new job; GetJob shows how far the job has come. With `waitSeconds`, the answer comes when the job is finished, when it waits for events, or when the time is up. The answer is then the whole job, or the short answer if the job cannot be read at that moment. With `waitSeconds`, a repetition under the same Idempotency-Key answers with the first job in its state at that time.
          */
         post: operations["SubmitJob"];
         delete?: never;
@@ -509,7 +509,7 @@ export interface paths {
         };
         /**
          * Watch many jobs
-         * @description The answer is a stream of server-sent events for up to 50 jobs on one connection. It needs `job:read` in the organization of each job. There is one event for each history entry: `event` is its type, and `data` is `{organizationId, jobId, entry}`, where `entry` is what GetJobHistory answers. The `id` of each event says how far the stream is in all of its jobs. After an interruption, continue with `Last-Event-ID` and the same jobs. A job that is unknown or that you may not read does not stop the others: the event `job.unreadable` tells of it, with `data` `{organizationId, jobId, problem}`. The stream ends once all jobs are finished or unreadable. A comment comes about every 5 s.
+         * @description The answer is a stream of server-sent events for up to 50 jobs on one connection. It needs `job:read` in the organization of each job. There is one event for each history entry: `event` is its type, and `data` is `{organizationId, jobId, entry}`, where `entry` is the entry as in GetJobHistory. The `id` of each event says how far the stream is in all of its jobs. After an interruption, continue with `Last-Event-ID` and the same jobs. A job that is unknown or that you may not read does not stop the others: the event `job.unreadable` reports it, with `data` `{organizationId, jobId, problem}`. The stream ends once all jobs are finished or unreadable. A comment comes about every 5 s.
          */
         get: operations["WatchJobs"];
         put?: never;
@@ -553,13 +553,13 @@ export interface paths {
         };
         /**
          * List the tasks of a queue
-         * @description The answer lists the tasks that workers hold, worker by worker, and then those that wait, by priority from the highest down, then by workflow, then by the time at which they became due. It does not show the inputs of tasks, which belong to the jobs.
+         * @description The answer first lists the tasks that workers hold, worker by worker. Then it lists the tasks that wait, ordered by priority (the highest first), then by workflow, then by the time at which they became due. It does not show the inputs of tasks, which belong to the jobs.
          */
         get: operations["ListTasks"];
         put?: never;
         /**
          * Submit a single task
-         * @description The task enters the queue without a workflow of your own: it is a job of the built-in workflow `stepwell-task`, which has one step. With `waitSeconds`, the answer comes when the task is done or the time is up, and it is the whole job, with the worker's answer as its `output`.
+         * @description The task enters the queue without a workflow of your own: it is a job of the built-in workflow `stepwell-task`, which has one step. With `waitSeconds`, the answer comes when the task is done or the time is up. The answer is then the whole job, with the worker's answer as its `output`.
          */
         post: operations["SubmitTask"];
         delete?: never;
@@ -697,7 +697,7 @@ export interface paths {
         };
         /**
          * Get a task queue
-         * @description The answer shows the queue and its workers. Every valid name names a queue; a queue that nobody has used is empty.
+         * @description The answer shows the queue and its workers. There is a queue for every valid name; a queue that nobody has used is empty.
          */
         get: operations["GetTaskQueue"];
         put?: never;
@@ -843,7 +843,7 @@ export interface paths {
         head?: never;
         /**
          * Change an API token
-         * @description The change is in force on every node within a second. You must have every permission that the token has before the change, and every one that it has after it. If you call with a token that expires, you cannot give more rights to a token that expires later than yours.
+         * @description The change is in force on every node within a second. You must have every permission that the token has before the change, and every permission that it has afterwards. If you call with a token that expires, you cannot give more rights to a token that expires later than yours.
          */
         patch: operations["UpdateApiToken"];
         trace?: never;
@@ -871,7 +871,7 @@ export interface paths {
         head?: never;
         /**
          * Change an API token
-         * @description This operation does the same as UpdateApiToken under another path. The change is in force on every node within a second. You must have every permission that the token has before the change, and every one that it has after it. If you call with a token that expires, you cannot give more rights to a token that expires later than yours.
+         * @description This operation does the same as UpdateApiToken under another path. The change is in force on every node within a second. You must have every permission that the token has before the change, and every permission that it has afterwards. If you call with a token that expires, you cannot give more rights to a token that expires later than yours.
          */
         patch: operations["UpdateApiAuthToken"];
         trace?: never;
@@ -905,7 +905,7 @@ export interface paths {
         };
         /**
          * Verify the audit trail
-         * @description The service compares every entry with its seal, and every seal with the one before it. Keep `newestSeal` somewhere else and send it as `expect` the next time: only this finds out whether the newest entries were removed together with their seals.
+         * @description The service compares every entry with its seal, and every seal with the one before it. Keep `newestSeal` somewhere else and send it as `expect` the next time. Without `expect`, the service cannot find out whether the newest entries were removed together with their seals.
          */
         get: operations["VerifyAudit"];
         put?: never;
@@ -1155,7 +1155,7 @@ export interface paths {
         put?: never;
         /**
          * Give an API token a new secret
-         * @description The token keeps its id, permissions, bounds and expiry. Its earlier secret stays valid for `overlapSeconds` more, so that you can change programs one by one. If an even earlier secret is still valid, it ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The earlier secret works during its overlap, but cannot change the organization, its tokens, members, roles, invitations and OAuth clients. If a token rotates itself and the answer is lost, send the request again with the same `amz-sdk-invocation-id`. You must have every permission of the token. If you call with another token, it must not expire before this one.
+         * @description The token keeps its id, permissions, bounds and expiry. Its earlier secret stays valid for `overlapSeconds` more, so that you can change programs one by one. If an even earlier secret is still valid, it ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The earlier secret works during its overlap, but cannot change the organization, its tokens, members, roles, invitations or OAuth clients. If a token rotates itself and the answer is lost, send the request again with the same `amz-sdk-invocation-id`. You must have every permission of the token. If you call with another token, it must not expire before this one.
          */
         post: operations["RotateApiToken"];
         delete?: never;
@@ -1175,7 +1175,7 @@ export interface paths {
         put?: never;
         /**
          * Give an API token a new secret
-         * @description This operation does the same as RotateApiToken under another path. The token keeps its id, permissions, bounds and expiry. Its earlier secret stays valid for `overlapSeconds` more, so that you can change programs one by one. If an even earlier secret is still valid, it ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The earlier secret works during its overlap, but cannot change the organization, its tokens, members, roles, invitations and OAuth clients. If a token rotates itself and the answer is lost, send the request again with the same `amz-sdk-invocation-id`. You must have every permission of the token. If you call with another token, it must not expire before this one.
+         * @description This operation does the same as RotateApiToken under another path. The token keeps its id, permissions, bounds and expiry. Its earlier secret stays valid for `overlapSeconds` more, so that you can change programs one by one. If an even earlier secret is still valid, it ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The earlier secret works during its overlap, but cannot change the organization, its tokens, members, roles, invitations or OAuth clients. If a token rotates itself and the answer is lost, send the request again with the same `amz-sdk-invocation-id`. You must have every permission of the token. If you call with another token, it must not expire before this one.
          */
         post: operations["RotateApiAuthToken"];
         delete?: never;
@@ -1283,7 +1283,7 @@ export interface paths {
         put?: never;
         /**
          * Make a link that sets a member's password
-         * @description The link is for a member who forgot their password (it then works for 1 hour) or has none yet (72 hours). It works once, and earlier links stop working. It ends no later than the token that you call with. You must have every permission that the member has. The member must not belong to another organization, neither now nor when the link is used, because the link would also open the other organization to you. The operation takes no Idempotency-Key, since the link is shown only once.
+         * @description The link is for a member who forgot their password (it then works for 1 hour) or has none yet (72 hours). It works once, and earlier links stop working. It ends no later than the token that you call with. You must have every permission that the member has. The member must not belong to another organization, either now or when the link is used, because the link would also open the other organization to you. The operation takes no Idempotency-Key, since the link is shown only once.
          */
         post: operations["CreatePasswordLink"];
         delete?: never;
@@ -1339,7 +1339,7 @@ export interface paths {
         head?: never;
         /**
          * Change a role
-         * @description The change takes effect for all members with the role, on every node within a second. You must have every permission that the role has before and after the change. A built-in role cannot be changed. If you change the `name`, members and invitations keep the role. The mappings of identity providers keep it too, even if they still use the old name, so no other role can get the old name until this role is deleted.
+         * @description The change takes effect for all members with the role, on every node within a second. You must have every permission that the role has before the change, and every permission that it has afterwards. A built-in role cannot be changed. If you change the `name`, members and invitations keep the role. The mappings of identity providers keep it too, even if they still use the old name, so no other role can get the old name until this role is deleted.
          */
         patch: operations["UpdateRole"];
         trace?: never;
@@ -1743,7 +1743,7 @@ export interface components {
              * @enum {string}
              */
             behaviour: "pass" | "wait" | "delay" | "call" | "task" | "job" | "fork";
-            /** @description The JSON Schema (2020-12) of the step's `config`. Each property has a `description`. When a version is registered, it is checked against this schema, and for rules that no schema can express, for example that each event id is listed once. */
+            /** @description The JSON Schema (2020-12) of the step's `config`. Each property has a `description`. When a version is registered, the `config` of each step is checked against this schema, and against rules that no schema can express, for example that each event id is listed once. */
             configSchema: {
                 [key: string]: unknown;
             };
@@ -2253,7 +2253,7 @@ export interface components {
             currentStep?: components["schemas"]["CurrentJobStep"];
             /** @description The newest 1,000 step runs, in the order of their start. */
             steps: components["schemas"]["JobStep"][];
-            /** @description The number of earlier runs that are not in `steps`, by the name of the step. It is left out when `steps` has all runs. ListJobSteps answers all of them. */
+            /** @description The number of earlier runs that are not in `steps`, by the name of the step. It is left out when `steps` has all runs. ListJobSteps returns all of them. */
             earlierStepRuns?: {
                 [key: string]: number;
             };
@@ -2364,7 +2364,7 @@ export interface components {
             currentStep?: components["schemas"]["CurrentJobStep"];
             /** @description The newest 1,000 step runs, in the order of their start. */
             steps: components["schemas"]["JobStep"][];
-            /** @description The number of earlier runs that are not in `steps`, by the name of the step. It is left out when `steps` has all runs. ListJobSteps answers all of them. */
+            /** @description The number of earlier runs that are not in `steps`, by the name of the step. It is left out when `steps` has all runs. ListJobSteps returns all of them. */
             earlierStepRuns?: {
                 [key: string]: number;
             };
@@ -2519,25 +2519,25 @@ export interface components {
                 lastError?: components["schemas"]["StepError"];
                 /** @description The branch to which the facts about events, a task, the next attempt or a sleep belong. */
                 branch?: string;
-                /** @description The step in which that branch is. */
+                /** @description The step in which `branch` is. */
                 branchStep?: string;
-                /** @description The number of times that the branch has entered that step, this time included. */
+                /** @description The number of times that `branch` has entered `branchStep`, this time included. */
                 branchVisit?: number;
                 /** @description The number of branches of the step. */
                 branchCount?: number;
-                /** @description The number of these branches that are open. */
+                /** @description The number of branches of the step that are open. */
                 openCount?: number;
-                /** @description The number of these branches that have succeeded. */
+                /** @description The number of branches of the step that have succeeded. */
                 succeededCount?: number;
-                /** @description The number of these branches that have failed without failing the step. */
+                /** @description The number of branches of the step that have failed without failing the step. */
                 failedCount?: number;
                 /** @description The events for which the step waits. */
                 eventIds?: string[];
-                /** @description The events among these that have not come yet. */
+                /** @description The events for which the step waits and which have not come yet. */
                 missingEventIds?: string[];
                 /** @description How many of the missing events the step needs to continue. */
                 missingCount?: number;
-                /** @description The unmatched events with an id that is nearly a missing one, the latest first. */
+                /** @description The unmatched events whose id is similar to that of a missing event, the latest first. */
                 misspelledEvents?: {
                     eventId: string;
                     meantEventId: string;
@@ -2573,7 +2573,7 @@ export interface components {
                     waitingCount: number;
                     /**
                      * Format: date-time
-                     * @description The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has asked for at least a day.
+                     * @description The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has asked for tasks for at least a day.
                      */
                     polledAt?: string;
                     /** @description The number of workers that asked in the last five minutes. */
@@ -2595,7 +2595,7 @@ export interface components {
                     takenAt: string;
                     /**
                      * Format: date-time
-                     * @description The time at which another worker gets the task, unless this one sends a heartbeat before.
+                     * @description The time at which another worker gets the task, unless this worker sends a heartbeat before then.
                      * @example 2026-01-31T12:00:00.000Z
                      */
                     leaseUntil: string;
@@ -2614,7 +2614,7 @@ export interface components {
                 };
                 /** @description The number of calls of the organization that are held by the node, or by all nodes together. */
                 callCount?: number;
-                /** @description The number of these calls that a node runs at once. */
+                /** @description The number of calls of the organization that one node runs at once. */
                 maxCallsPerNode?: number;
                 error?: components["schemas"]["JobError"];
                 cancelledBy?: {
@@ -2638,7 +2638,7 @@ export interface components {
             /** @description The executor, for example `/service/noop`. */
             stepExecutorType: string;
             /**
-             * @description What ends the run: its executor, or the events for which it waits.
+             * @description The kind of thing that ends the run. `executor`: the executor of the step. `event`: the events for which the step waits.
              * @enum {string}
              */
             historySource: "executor" | "event";
@@ -2674,7 +2674,7 @@ export interface components {
         JobState: {
             /** @description The step in which the job is. A FAILED or CANCELLED job continues with this step when it is resumed. The field is left out once the job has SUCCEEDED. It never says where a choice will lead, since that is decided when the step of the choice succeeds. */
             nextStepName?: string;
-            /** @description The values of the job: its input as `workflowInput`, and of the latest visit of each step the input as `<step>Input` and, once it succeeded, the output as `<step>Output`. */
+            /** @description The values of the job. `workflowInput` is the input of the job. For the latest visit of each step, `<step>Input` is the input, and `<step>Output` is the output once the visit has succeeded. */
             executionData: {
                 /** @description Any JSON value. */
                 workflowInput: unknown;
@@ -2921,7 +2921,7 @@ export interface components {
             oldestDueAt?: string;
             /**
              * Format: date-time
-             * @description The last time that a worker asked, accurate to a few seconds. It is left out when no worker has asked for at least a day.
+             * @description The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has asked for tasks for at least a day.
              * @example 2026-01-31T12:00:00.000Z
              */
             polledAt?: string;
@@ -2968,7 +2968,7 @@ export interface components {
             oldestDueAt?: string;
             /**
              * Format: date-time
-             * @description The last time that a worker asked, accurate to a few seconds. It is left out when no worker has asked for at least a day.
+             * @description The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has asked for tasks for at least a day.
              * @example 2026-01-31T12:00:00.000Z
              */
             polledAt?: string;
@@ -3018,7 +3018,7 @@ export interface components {
              */
             name: "apiTokens" | "oauthClients" | "members" | "openInvitations" | "roles" | "workflows" | "versionsPerWorkflow" | "tagsPerWorkflow" | "waitingRequests" | "storedMb" | "planMemoryMb";
             maximum: number;
-            /** @description The part of the limit that is used. For a limit of each workflow, it is the use of the workflow that has most; for a limit of each node, it is the use of the node that answers. `storedMb` is an estimate, and some seconds old. */
+            /** @description The part of the limit that is used. For a limit of each workflow, it is the use of the workflow that uses the most; for a limit of each node, it is the use of the node that answers. `storedMb` is an estimate, and some seconds old. */
             usedCount: number;
             /**
              * @description The scope of the limit: the whole organization, each of its workflows, or the organization on each node.
@@ -3151,7 +3151,7 @@ export interface components {
                 /** @enum {string} */
                 type: "user" | "apiToken" | "service";
                 id: string;
-                /** @description The name that the actor had at that time. */
+                /** @description The name that the actor had at the time of the entry. */
                 name?: string;
             };
             /** @description The name of the operation. */
@@ -3166,13 +3166,13 @@ export interface components {
             };
             /** @description The id of the request, as in the answer's header `X-Request-Id`. It is empty where there was no request. */
             requestId: string;
-            /** @description The network address from which the request came. It is empty when the client had gone by then. */
+            /** @description The network address from which the request came. It is empty when the client had already disconnected. */
             address: string;
             /** @description The details of the change: the fields of something new, `{field: {from, to}}` for something changed, or the reason why it was denied. */
             details: {
                 [key: string]: unknown;
             };
-            /** @description The seal that covers the entry. It is left out until there is one, some seconds later. */
+            /** @description The seal that covers the entry. It is left out until the entry is sealed, some seconds later. */
             seal?: {
                 number: number;
             };
@@ -3492,7 +3492,7 @@ export interface components {
             expiresAt: string;
             /** @description The address of the page on which a person accepts the invitation. It is shown only in this answer and stored nowhere. */
             link: string;
-            /** @description The end of the link, which AcceptInvitation takes. It is shown only in this answer and stored nowhere. */
+            /** @description The last part of the link, which AcceptInvitation takes as `invitation`. It is shown only in this answer and stored nowhere. */
             code: string;
         };
         /** Invitation */
@@ -3827,7 +3827,7 @@ export interface components {
         "X-Request-Id": string;
         /** @description The trace of the request and the span of the service's work on it (W3C Trace Context). The header is there when the request has a valid `traceparent`. */
         traceresponse: string;
-        /** @description What is left of the limit that is closest to being used up, and the number of seconds until the whole limit is available again. After a request that created something, the header also has what is left of the maximum for such things. The header is there while a limit is in force, once the caller is known. */
+        /** @description How much is left of the limit that is closest to being used up, and the number of seconds until the whole limit is available again. After a request that created something, the header also says how much is left of the maximum for such things. The header is there when a limit is in force and the caller is known. */
         RateLimit: string;
         /** @description The limits to which `RateLimit` refers. */
         "RateLimit-Policy": string;
@@ -5125,7 +5125,7 @@ export interface operations {
                         jobs: components["schemas"]["ListedJob"][];
                         /** @description The number of jobs that the filters match. It is there only with `includeTotal=true`. */
                         totalCount?: number;
-                        /** @description True when more jobs than `totalCount` match, because counting ended there. */
+                        /** @description True when more jobs than `totalCount` match, because counting ended at that number. */
                         totalCountIsMinimum?: boolean;
                         /** @description The value to send as `pageToken` for the next page. It is left out on the last page. */
                         nextPageToken?: string;
@@ -5756,7 +5756,7 @@ export interface operations {
                         visit?: number;
                         /** @description The number of branches, including those that have not begun. */
                         branchCount: number;
-                        /** @description The number of these branches that are open. */
+                        /** @description The number of branches that are open. */
                         openCount: number;
                         /** @description The number of branches that have succeeded. */
                         succeededCount: number;
@@ -6698,7 +6698,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description The progress of the work, for people. It can be any JSON value of at most 4096 bytes. If it is left out, it stays as it was. */
+                    /** @description The progress of the work, for people. It can be any JSON value of at most 4096 bytes. If it is left out, the last reported progress stays. */
                     progress?: unknown;
                 };
             };
@@ -6910,7 +6910,7 @@ export interface operations {
                 bucket?: "hour" | "day";
                 /** @description The beginning of the time range, rounded down to the start of a bucket. If it is left out, it is 24 hours (with `bucket=hour`) or 30 days (with `bucket=day`) before `to`. */
                 from?: string;
-                /** @description The end of the time range, rounded up to the end of a bucket. If it is left out, it is now. */
+                /** @description The end of the time range, rounded up to the end of a bucket. If it is left out, the range ends at the current time. */
                 to?: string;
                 /** @description A workflow, to get only its jobs. */
                 workflowId?: string;
@@ -8036,7 +8036,7 @@ export interface operations {
     VerifyAudit: {
         parameters: {
             query?: {
-                /** @description A seal that must be there, written `NUMBER:HASH`. */
+                /** @description A seal that the trail must contain, written as `NUMBER:HASH`. */
                 expect?: string;
             };
             header?: never;
@@ -9835,7 +9835,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description The code of the invitation, which is the end of its link. */
+                    /** @description The code of the invitation, which is the last part of its link. */
                     invitation: string;
                 };
             };

@@ -37,8 +37,8 @@ export function ifMatch(etag: string | undefined): { readonly "If-Match"?: strin
 }
 
 /**
- * Returns the precondition for a change of something that was shown from a list. Lists have no ETags, so the ETag is read now, together with what it
- * stands for. Throws the problem of `changedMeanwhile` if that is no longer what was shown.
+ * Returns the precondition for a change of something that was shown from a list. Lists have no ETags, so the present state and its ETag are read now.
+ * Throws the problem of `changedMeanwhile` if this state differs from the one that was shown.
  */
 export async function ifStill<Data>(call: Call<Data>, isAsShown: (present: Data) => boolean) {
   const { data, etag } = await resultWithEtag(call);

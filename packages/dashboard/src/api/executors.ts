@@ -19,7 +19,7 @@ export const executorsQuery = queryOptions({
   staleTime: 10 * 60_000,
 });
 
-/** The name of an executor for people. For an unknown one, such as a type that the user is still typing, it is the type. */
+/** Returns the name of an executor for people. For an unknown type, such as one that the user is still typing, returns the type itself. */
 export function titleOf(executors: readonly Executor[], type: string): string {
   return executors.find((executor) => executor.type === type)?.title ?? type;
 }

@@ -30,8 +30,7 @@ export function jobQuery(key: JobKey) {
 }
 
 /**
- * The explanation is requested again as time passes, since it contains times, and at once when the job has moved
- * (`sequence`).
+ * The explanation contains times, so it is requested again as time passes. When the job has moved (`sequence`), it is requested again at once.
  */
 export function explanationQuery(key: JobKey, sequence: number, isFinished: boolean) {
   return queryOptions({
@@ -90,7 +89,7 @@ export function jobBranchesQuery(key: JobKey, { step, visit, branch }: ForkKey, 
   });
 }
 
-/** The history is read in pages; the token of the last one leads to the newer entries. */
+/** The history is read in pages. The token of the last page leads to the newer entries. */
 export async function historyPage(key: JobKey, pageToken: string | undefined, signal: AbortSignal) {
   const query = { pageSize: 200, ...(pageToken !== undefined && { pageToken }) };
   const params = { path: key, query };

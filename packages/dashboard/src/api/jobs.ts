@@ -21,7 +21,7 @@ export function jobsQuery(organizationId: string, filters: JobFilters, refetchIn
 
 /**
  * All pages as they were when they were loaded. They are not read again, because the rows would jump. `place` is the place of the list in the
- * browser's history: a reader who steps back finds the list as they left it, and one who follows a link to it begins with the first page.
+ * browser's history: a reader who steps back finds the list unchanged, and a reader who follows a link to the list begins with its first page.
  */
 export function jobPagesQuery(organizationId: string, filters: JobFilters, place = "") {
   return infiniteQueryOptions({

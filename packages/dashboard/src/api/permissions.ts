@@ -2,7 +2,7 @@ import { queryOptions, useQuery } from "@tanstack/react-query";
 import type { OwnPermissions, Permission } from "../document.ts";
 import { api, resultOf } from "./api.ts";
 
-/** Tells whether the user has this permission in the organization. It is false until it is known, so that nothing is offered that would be denied. */
+/** Tells whether the user has this permission in the organization. Until that is known, the answer is false, so pages offer nothing forbidden. */
 export function usePermission(organizationId: string, permission: Permission): boolean {
   const { data } = useQuery(ownPermissionsQuery(organizationId));
   return data?.permissions.includes(permission) ?? false;

@@ -2,7 +2,7 @@ import { texts } from "../texts/texts.ts";
 
 /** One problem in the data that was sent. */
 export interface InputProblem {
-  /** JSON pointer into it. */
+  /** A JSON pointer into the data. */
   readonly pointer: string;
   readonly detail: string;
 }
@@ -53,7 +53,10 @@ export function problemOf(error: unknown, response: Response): ProblemError {
 
 const changedCode = "PreconditionFailedError";
 
-/** The problem of a change that was not made because its subject is no longer as it was shown. The service's own words name ETags, which no page shows. */
+/**
+ * The problem of a change that was not made because its subject is no longer as it was shown. The service's own words name ETags, which no page
+ * shows.
+ */
 export function changedMeanwhile(requestId?: string): ProblemError {
   const { changedTitle, changed } = texts.problem;
   return new ProblemError({ title: changedTitle, status: 412, detail: changed, code: changedCode, requestId });

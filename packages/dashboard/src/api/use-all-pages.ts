@@ -5,7 +5,7 @@ interface LoadedPages extends PagedQuery {
   readonly data?: { readonly pages: readonly unknown[] } | undefined;
 }
 
-/** Nobody would read a list of choices with more pages than this to its end. */
+/** At most this many pages are loaded, since nobody reads a longer list of choices to its end. */
 const mostPages = 10;
 
 /** Loads all pages of a list, for a choice among all of its items. */

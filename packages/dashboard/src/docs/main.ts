@@ -1,7 +1,7 @@
 import "./docs.css";
 import { type Found, type Row, search } from "./search.ts";
 
-/** The script of the documentation, which is the search. Without it every page can be read and all links work. */
+/** The script of the documentation. It only adds the search: without the script, every page can be read and all links work. */
 const form = element("form.search");
 const input = element<HTMLInputElement>("#query");
 const panel = element("#found");
@@ -47,7 +47,7 @@ async function show(): Promise<void> {
   if (query.trim() === "") return close();
   try {
     const loaded = await load();
-    // If the reader has typed more in the meantime, another call of this function answers that.
+    // If the reader has typed more in the meantime, another call of this function shows the results for the new text.
     if (query === input.value) render(search(loaded, query));
   } catch {
     render([]);

@@ -1,6 +1,6 @@
 /**
- * One level of the path of a branch, such as `fan-out:2[4211]/sides:1[left]`: the step that has the branch, its visit, and the branch's name or the place
- * of its item. The main line has the empty path.
+ * One level of the path of a branch, such as `fan-out:2[4211]/sides:1[left]`: the step that has the branch, its visit, and the branch's name or the
+ * place of its item. The main line has the empty path.
  */
 export interface BranchLevel {
   readonly fork: string;
@@ -16,7 +16,7 @@ export function levelOf(path: string): BranchLevel | undefined {
   return { fork: decodeURIComponent(fork), visit: Number(visit), key: decodeURIComponent(key) };
 }
 
-/** Returns the path of the branch that contains this one. Its step has this branch. */
+/** Returns the path of the branch around this one: the branch that contains the step to which this branch belongs. */
 export function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }

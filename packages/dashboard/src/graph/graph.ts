@@ -45,7 +45,7 @@ export function stepId(name: string): string {
   return `step ${name}`;
 }
 
-/** Returns the name of a step's node. The beginning and the end have none. */
+/** Returns the name of a node's step; empty for the nodes of the beginning and the end. */
 export function nameOf(id: string): string {
   return id.startsWith(stepId("")) ? id.slice(stepId("").length) : "";
 }

@@ -16,7 +16,7 @@ export interface DrawnEdge extends GraphEdge {
   readonly points: readonly Point[];
   /** The words beside or on the line, and the place of their middle. */
   readonly label?: { readonly text: string } & Point;
-  /** True if it ends where it meets another line to the same step, which has the arrow. */
+  /** True if the line ends where it meets another line to the same step. Only that other line has an arrow. */
   readonly joinsAnother: boolean;
 }
 

@@ -4,7 +4,7 @@ import { texts } from "../texts/texts.ts";
 /** The look of a step of a job now. */
 export interface StepLook {
   readonly status: StepStatus;
-  /** The latest one. */
+  /** The latest visit. */
   readonly visit: number;
   readonly attempts: number;
   /** The number of branches with each status, if several have reached the step. The status of the step is then the most important one among them. */

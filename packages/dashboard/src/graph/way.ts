@@ -2,8 +2,9 @@ import type { GraphEdge } from "./graph.ts";
 import type { Layout } from "./layout.ts";
 
 /**
- * Returns the step to which an arrow key leads in the graph; undefined if the key leads nowhere or is not an arrow key. If several transitions lead
- * in its direction, the key follows the first one, or after a step back (`cameFrom`) the next one.
+ * Returns the step to which an arrow key, Home or End leads in the graph; undefined for other keys, and if the key leads nowhere. If several
+ * transitions lead in the key's direction, it follows the first one. After a step back from `cameFrom`, it follows the transition after the one to
+ * `cameFrom`.
  */
 export function follow(layout: Layout, from: string, key: string, cameFrom?: string): string | undefined {
   const { edges } = layout;

@@ -5,7 +5,7 @@ export interface Toast {
   readonly id: number;
   readonly kind: "success" | "failure";
   readonly text: string;
-  /** Something that the reader can do about it, such as undo it. */
+  /** An action that the toast offers, such as undoing the change. */
   readonly action?: { readonly label: string; readonly run: () => void };
 }
 

@@ -18,7 +18,7 @@ export type SessionState =
   /** The page was opened in a way for which browsers do not allow a sign-in. */
   | { readonly status: "insecure" }
   | { readonly status: "signed-in"; readonly user: SignedInUser }
-  /** The user was signed in, and is no longer. The content of the page is kept, so that no typed text is lost. */
+  /** The user is no longer signed in. The content of the page is kept, so that no typed text is lost. */
   | { readonly status: "ended"; readonly user: SignedInUser };
 
 const callbackPath = `${basePath}/signed-in`;

@@ -6,8 +6,8 @@ import { PageHeading } from "../parts/layout/PageHeading.tsx";
 import { texts } from "../texts/texts.ts";
 
 /**
- * Wraps every page of an organization. Every member may ask for their own permissions. If this is denied, the member lacks the second factor that the
- * organization demands, and is led to the page on which it is set up.
+ * Wraps every page of an organization. Every member may ask for their own permissions. If that request is denied, the member lacks the second factor
+ * that the organization demands, and is led to the page on which it is set up.
  */
 export function SecondFactorGate() {
   const { organizationId } = useParams({ from: "/app/organizations/$organizationId" });

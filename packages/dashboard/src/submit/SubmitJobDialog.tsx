@@ -43,7 +43,7 @@ export function SubmitJobDialog({ workflow, name, versionId, tag, input, onClose
   const submit = useSubmit(workflow, onClose);
   const choose = (key: string) => {
     setChosen(key);
-    // The error was about the other version.
+    // The error was about the version that was chosen before.
     if (submit.isError) submit.reset();
   };
   return (
@@ -94,8 +94,8 @@ interface FormProps {
 
 function Form({ workflow, versionId, ...form }: FormProps) {
   const { data, error, refetch } = useQuery(versionQuery(workflow, versionId));
-  // The user may choose another version, and a tag may be moved while the user types. The present form stays until the other version is loaded, and
-  // if it cannot be loaded.
+  // The user may choose another version, and a tag may be moved while the user types. The present form stays until the other version is loaded. It
+  // also stays if the other version cannot be loaded.
   const [shown, setShown] = useState(data);
   if (data !== undefined && data !== shown) setShown(data);
   return (

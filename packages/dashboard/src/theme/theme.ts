@@ -35,7 +35,7 @@ export function isDark(): boolean {
   return theme === "system" ? systemDark.matches : theme === "dark";
 }
 
-/** Other tabs choose too. */
+/** The theme may also be chosen in another tab. */
 export function onThemeChange(listener: () => void): () => void {
   const onStorage = () => {
     applyTheme();

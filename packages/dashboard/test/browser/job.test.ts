@@ -123,7 +123,7 @@ onOneStore((home) => {
       const { owner, jobId } = await waitingJob(decided);
       const page = await browser.newPage();
       await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
-      const form = page.getByRole("form", { name: "What approved says" });
+      const form = page.getByRole("form", { name: "Payload of approved" });
       await form.getByLabel("comment").fill("Too dear");
       await form.getByRole("button", { name: "Send approved" }).click();
       // The form preselects neither answer.

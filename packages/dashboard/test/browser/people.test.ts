@@ -163,7 +163,7 @@ onOneStore((home) => {
       expect(await ask()).toBe(false);
     });
 
-    test("the last owner cannot leave, and who asks again does not see the earlier answer", async () => {
+    test("the last owner cannot leave, and a user who asks again does not see the earlier answer", async () => {
       browser.expectFault(/409/);
       const owner = await newOwner(service);
       const page = await browser.newPage();

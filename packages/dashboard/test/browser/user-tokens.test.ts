@@ -22,7 +22,7 @@ onOneStore((home) => {
       await sendSignIn(page, `${service.baseUrl}/app/account/tokens`, person);
       const form = await openForm(page);
       await form.getByLabel("Name").fill("laptop");
-      await form.getByText("90 days unless you choose otherwise").waitFor();
+      await form.getByText("The default is 90 days").waitFor();
       await form.getByLabel("Your password").fill("not the password");
       await expectAccessible(page, "the form of a user token");
       await form.getByLabel("Your password").press("Enter");

@@ -49,7 +49,7 @@ describe("the steps of a definition", () => {
     ]);
   });
 
-  test("are read with the conditions of their transitions, as far as they are written", () => {
+  test("are read with the conditions of their transitions: a missing condition is read as “…”, and an option without a target is left out", () => {
     const choose = [{ if: "output.ok", then: "b" }, { then: null }, { if: "output.later" }, 4];
     const next = (transitionToStep: object) => stepsOf({ steps: [{ name: "a", transitionToStep }] })[0]?.next;
     expect(next({ choose, else: "c" })).toEqual([
@@ -155,7 +155,7 @@ describe("the graph", () => {
     }
   });
 
-  test("puts the labels of outer lines from one step below each other", () => {
+  test("puts the labels of the outer lines of a step one below the other", () => {
     const names = Array.from({ length: 200 }, (_, index) => `s${index}`);
     const [first, ...others] = names.map((name, index) => step(name, names[index + 1] ?? null));
     const far = [150, 160, 170, 180].map((index) => ({ step: `s${index}`, condition: `input.n == ${index}` }));

@@ -43,7 +43,7 @@ describe("the story of a job", () => {
     expect(story.current).toBeUndefined();
   });
 
-  test("says until when a job sleeps, and no longer after it has continued", () => {
+  test("says until when a job sleeps, but not after the job has continued", () => {
     const delayEndsAt = "2026-02-01T12:00:00.000Z";
     const asleep = [submitted, started, step("step.started", "pause"), step("step.delayed", "pause", { delayEndsAt })];
     expect(tellStory(history(...asleep)).current).toMatchObject({

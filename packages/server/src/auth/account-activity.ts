@@ -12,7 +12,10 @@ export interface NewActivity extends Pick<AccountActivity, "userId" | "action" |
   readonly details?: AccountActivity["details"];
 }
 
-/** Writes an event of an account, for its user to read. Call it in the transaction of the change, so that neither exists without the other. */
+/**
+ * Writes an event of an account, for its user to read. Call it in the transaction of the change, so that the event and the change are stored together
+ * or not at all.
+ */
 export async function recordAccountActivity(
   db: Queryable,
   clock: ActivityClock,

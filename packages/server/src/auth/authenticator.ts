@@ -60,7 +60,7 @@ export class Authenticator {
     return found instanceof Promise ? found.then((credential) => this.#callerOf(credential)) : this.#callerOf(found);
   }
 
-  /** Tells whether this value was a valid credential when this node last looked it up. It may have ended since. */
+  /** Tells whether this value was a valid credential when this node last looked it up. The credential may have ended after that. */
   isFamiliar(bearer: string): boolean {
     return this.#credentials.lastKnown(hash("sha256", bearer)) !== undefined;
   }
@@ -92,7 +92,7 @@ export class Authenticator {
       : grantedTo(caller, found);
   }
 
-  /** Forgets the callers of an OAuth client after its end. */
+  /** Forgets the callers of an OAuth client after the client was deleted. */
   forgetClient(clientId: string): void {
     this.#credentials.forgetWhere((credential) => credential?.caller.client?.clientId === clientId);
   }
@@ -277,7 +277,7 @@ function earlier(one: Timestamp | null, other: Timestamp | null): Timestamp | nu
 function rotatedCredential(): ServiceError {
   return new ServiceError(
     "AuthenticationError",
-    "The token was rotated, and its earlier secret is not valid any more. Send the current one.",
+    "The token was rotated, and its earlier secret is not valid any more. Send the current secret.",
   );
 }
 

@@ -29,7 +29,7 @@ export interface ServiceErrorDetails {
 
 export class ServiceError extends Error {
   readonly code: ServiceErrorCode;
-  /** Tells the error apart from others with the same code, if a program needs this. */
+  /** Set when a program must distinguish the error from others with the same code. */
   readonly reason: ServiceErrorReason | undefined;
   /** The problems of the input, with JSON pointers into the request body. */
   readonly problems: readonly Problem[];

@@ -1,4 +1,4 @@
-/** The result of one check of the installation, in sentences. Unless the level is `ok`, they say what to do. */
+/** The result of one check of the installation, in sentences. If the level is not `ok`, the sentences say what to do. */
 export interface Finding {
   readonly check: Check;
   /** `problem`: data or sign-in is at risk, or the service does not work. `warning`: it works, and could be safer. */

@@ -3,7 +3,10 @@ import { dirname, join } from "node:path";
 import type { Config } from "../config.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
-/** Judges everything that can be checked without the database: the address, and for the embedded store its directory. Reads a few entries of directories. */
+/**
+ * Judges everything that can be checked without the database: the address, and for the embedded store its directory. Reads only properties of files
+ * and of the file system.
+ */
 export function judgeSurroundings(config: Config): Finding[] {
   const address = judgeAddress(config);
   return config.databaseUrl === undefined ? [address, ...judgeDirectory(config)] : [address];

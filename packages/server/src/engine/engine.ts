@@ -54,7 +54,10 @@ export interface Engine {
     deadline: number,
     signal: AbortSignal,
   ): Promise<WholeJob | undefined>;
-  /** Calls `onChange` after each commit that changed the job (a hint: it may also be called without a change). Returns the unsubscribe. */
+  /**
+   * Calls `onChange` after each commit that changed the job (a hint: it may also be called without a change). Returns the function that ends these
+   * calls.
+   */
   watchJob(key: JobKey, onChange: () => void): () => void;
   /**
    * Returns tasks of a queue for a worker as soon as there are any, or an empty list at the poll's deadline. The worker then holds them under their

@@ -4,7 +4,7 @@ import type { Timestamp } from "../core/time.ts";
 
 /**
  * Makes a new UUID version 7. Ids sort by the time at which they were made. So a list with the newest first has the order of the primary key. Ids
- * that this process makes in the same millisecond also sort in the order in which they were made, which the entries of one transaction need.
+ * that this process makes in the same millisecond also sort in the order in which they were made. The entries of one transaction need this order.
  */
 export function newId(at: Timestamp): string {
   if (used === pool.length) {

@@ -110,7 +110,7 @@ async function change<Result>(
   action: AccountAction,
   work: (transaction: Transaction, user: UserCredentials, at: number) => Promise<Result>,
 ): Promise<Result | undefined> {
-  // As for the first owner, no heartbeat sets a clock here, so the time is this machine's.
+  // No heartbeat sets a clock here, so the time is this machine's.
   const at = Date.now();
   return await database.transaction(async (transaction) => {
     const user = await findCredentialsByEmail(transaction, email);

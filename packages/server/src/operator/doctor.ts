@@ -35,7 +35,7 @@ export async function examineInstallation(
 async function examineServer(config: Config): Promise<Finding[]> {
   const databaseUrl = config.databaseUrl ?? "";
   let isPooled = false;
-  // A pooler that breaks named statements is one of the findings and must not hide the others, so none are used here.
+  // A pooler that breaks named statements is one of the findings and must not hide the other findings, so no named statement is used here.
   const database = await openHome({ ...config, preparedStatements: false }, { onPooler: () => (isPooled = true) });
   try {
     const facts = await reachServer(database, { databaseUrl, timeoutMs: 0, onWaiting: () => {} });

@@ -23,7 +23,7 @@ export interface OwnerRequest {
   readonly email: string;
   readonly displayName: string;
   readonly organizationName: string;
-  /** Left out if the owner is to set it by a link that works once. There is no default password. */
+  /** Left out if the owner is to set the password by a link that works once. There is no default password. */
   readonly password?: string;
 }
 

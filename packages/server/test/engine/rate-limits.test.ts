@@ -106,7 +106,7 @@ describe("three nodes", () => {
     });
   });
 
-  test("run no statement for an organization far from its limits, and each shows the total use of one that is near", async () => {
+  test("run no statement for an organization far from its limits, and each shows the total use of an organization near its limits", async () => {
     await inOneMinute(cluster.node(0), async () => {
       const far = await cluster.node(0).newOrganization();
       const near = await cluster.node(0).newOrganization();

@@ -148,14 +148,14 @@ onOneStore((home) => {
     ]);
   });
 
-  test("an act on another user's token finds none", async () => {
+  test("an act on another user's token finds no token", async () => {
     const [owner, stranger] = [await service.newUser(), await service.newUser()];
     const act = actOf(stranger, "RevokeUserToken", "account:manage");
     await expect(revokeUserToken(parts(), act, owner.tokenId)).rejects.toMatchObject({ code: "NotFoundError" });
     expect((await owner.client.callAny("WhoAmI", {})).status).toBe(200);
   });
 
-  test("an act with a user token that has expired meanwhile creates no other", async () => {
+  test("an act with a user token that has expired meanwhile creates no other token", async () => {
     const owner = await newSignedInPerson(service);
     await revokeUserToken(parts(), actOf(owner, "RevokeUserToken", "account:manage"), owner.tokenId);
     const act = actOf(owner, "CreateUserToken", "account:manage");

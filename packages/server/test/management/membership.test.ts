@@ -137,7 +137,7 @@ onOneStore((home) => {
     expect(await entriesOf(organizationId, "LeaveOrganization")).toHaveLength(1);
   });
 
-  test("an identity provider cannot take the role from the last owner, but can once there is another", async () => {
+  test("an identity provider cannot take the role from the last owner, but can when there is another owner", async () => {
     const ownerId = await newUser();
     const organizationId = await newOrganization(ownerId);
     const provider = { ...anyProvider, organizationId, emailDomains: [`${organizationId}.test`] };
@@ -165,7 +165,7 @@ onOneStore((home) => {
     expect(await rolesOf(organizationId, userId)).toEqual(["viewer"]);
   });
 
-  test("a person from a provider is rejected while the organization is full, including open invitations, and admitted when a place is free", async () => {
+  test("a person from a provider is rejected while members and open invitations fill the organization, and is admitted when a place is free", async () => {
     const { organizationId, ownerId, code } = await newInvitation(["viewer"]);
     const provider = { ...anyProvider, organizationId, emailDomains: [`${organizationId}.test`] };
     const claims = { ...anyClaims, subject: randomUUID(), email: `anna@${organizationId}.test` };

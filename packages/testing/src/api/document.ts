@@ -12,7 +12,7 @@ export interface Operation {
 interface OperationDeclaration {
   readonly operationId: string;
   readonly "x-permission": string;
-  /** The number of requests as which one request counts in the limit of a minute; absent if no credential is needed. */
+  /** How many requests one request counts as in the limit of a minute; absent if no credential is needed. */
   readonly "x-cost"?: number;
   readonly summary?: string;
   readonly description?: string;
@@ -160,7 +160,7 @@ export class ApiDocument {
   }
 
   /**
-   * Checks that the document names every header of this answer, and that the answer has every header that the document declares to be always there.
+   * Checks that the document names every header of this answer, and that the answer has every header that the document declares as always present.
    */
   #checkHeaders(operationId: string, status: number, headers: Headers): void {
     const named = Object.entries(this.answerOf(operationId, status).headers ?? {});

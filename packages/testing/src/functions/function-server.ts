@@ -21,7 +21,7 @@ export interface FunctionCall {
 export type FunctionAnswer = (call: FunctionCall) => void;
 
 /**
- * Plays the cloud functions: `echo` answers at once with its input, `broken` fails at once, and every other function answers when the test tells it
+ * Acts as the cloud functions: `echo` answers at once with its input, `broken` fails at once, and every other function answers when the test tells it
  * to.
  */
 export class FunctionServer {

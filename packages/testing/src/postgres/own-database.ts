@@ -12,8 +12,8 @@ export interface OwnDatabase {
 }
 
 /**
- * Makes a database on the tests' PostgreSQL server that only the caller uses: without any table, or at the newest schema. Its locale is C, or, if the
- * content is "empty, in Unicode", one that knows the upper and lower case of all letters.
+ * Makes a database on the tests' PostgreSQL server, for the caller alone. It has no table, or the newest schema. Its locale is C. With the content
+ * "empty, in Unicode", its locale knows the upper and lower case of all letters.
  */
 export async function newDatabase(content: "empty" | "empty, in Unicode" | "newest"): Promise<OwnDatabase> {
   const server = inject("postgresUrl");

@@ -43,7 +43,8 @@ export async function setup({ vitest }: TestProject): Promise<void> {
   // The processes that tests start share one cache of compiled modules: without it, half of the time to load the service goes into removing types and
   // compiling.
   process.env.NODE_COMPILE_CACHE ??= join(scratchDirectory, "compiled");
-  // The quick loop has one home of the store. Making the other one takes seconds, and the first tests do not need it.
+  // The quick loop has one home of the store. In other runs, making the embedded home takes seconds. Nothing waits for it here, because the first
+  // tests do not need it.
   const embedded = scope === "quick" ? undefined : prepareEmbedded(embeddedTemplate);
   const server = await startPostgres();
   tearDown = async () => {

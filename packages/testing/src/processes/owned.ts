@@ -15,7 +15,7 @@ export function own(release: () => void): () => void {
   return releaseOnce;
 }
 
-/** Creates a directory in the system's temporary one, which is deleted at the end of this run. */
+/** Creates a directory in the system's temporary directory. The new directory is deleted at the end of this run. */
 export function ownTemporaryDirectory(name: string): { readonly path: string; readonly remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), `stepwell-${name}-`));
   return { path, remove: own(() => rmSync(path, { recursive: true, force: true, maxRetries: 3 })) };

@@ -76,7 +76,7 @@ export class ServiceProcess {
     return devFile;
   }
 
-  /** The status with which the service answers whether it is ready; undefined if it does not answer. */
+  /** The HTTP status of the answer of `/health/ready`; undefined if the service does not answer. */
   async healthStatus(): Promise<number | undefined> {
     try {
       const address = `http://127.0.0.1:${this.#options.port}/health/ready`;

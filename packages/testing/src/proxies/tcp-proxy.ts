@@ -19,7 +19,7 @@ interface Mark {
   readonly met: (message: MarkedMessage) => void;
 }
 
-/** A proxy before a server. It does to connections what networks do. */
+/** A proxy before a server. It breaks connections and holds data back, as networks do. */
 export class TcpProxy {
   readonly #target: URL;
   readonly #pairs = new Set<{ readonly client: Socket; readonly server: Socket }>();
@@ -85,10 +85,10 @@ export class TcpProxy {
   }
 
   /**
-   * Does `fate` to the next message that contains this text. `answer-swallowed`, `lost` and `late` break its connection: the server gets the message
-   * but its answer is lost, or the message never arrives, or it arrives late. `stuck`: the message waits until the server closes the connection.
-   * Returns when this has happened. With `after`, only connections count on which a message with that text has passed: this tells the transactions
-   * apart, since every duty of a service sends a COMMIT.
+   * Does `fate` to the next message that contains this text, and returns when this has happened. `answer-swallowed`: the server gets the message, but
+   * its answer is lost. `lost`: the message never arrives. `late`: the message arrives when `deliver` is called. These three break the connection.
+   * `stuck`: the message waits until the server closes the connection. With `after`, only connections count on which a message with that text has
+   * passed. This tells the transactions apart, because every duty of a service sends a COMMIT.
    */
   onNext(text: string, fate: Fate, after?: string): Promise<MarkedMessage> {
     return new Promise((resolve) => {

@@ -34,7 +34,7 @@ export class JobWatch {
   #feed = nothing;
   readonly #listeners = new Set<() => void>();
   #stop: AbortController | undefined;
-  /** The time until which the stream counts as working if nothing more arrives on it. */
+  /** The stream counts as working until this time, even if nothing more arrives on it. */
   #aliveUntil = 0;
   /** True while the stream continues without this job, because its organization already has its maximum of waiting requests. */
   #isLeftOut = false;
@@ -185,8 +185,8 @@ export class JobWatch {
 }
 
 /**
- * Tells whether another attempt cannot help. It can help when the network fails or the service restarts, but not when the job is missing or access is
- * denied.
+ * Tells whether the error is final. Another attempt can help when the network fails or the service restarts. It cannot help when the job is missing
+ * or access is denied.
  */
 function isFinal({ status }: ProblemError): boolean {
   return status === 400 || status === 401 || status === 403 || status === 404;

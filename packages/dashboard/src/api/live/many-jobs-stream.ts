@@ -20,7 +20,7 @@ export type StreamNews =
   | { readonly type: "alive"; readonly names: readonly JobName[] }
   | { readonly type: "lost" };
 
-/** A stream that is silent for longer is lost. The service sends a heartbeat every 5 s, so one late heartbeat means nothing. */
+/** A stream that is silent for longer than this is lost. The service sends a heartbeat every 5 s, so one late heartbeat means nothing. */
 export const silenceMs = 12_000;
 /** If nothing arrives on a stream in this time, something between service and browser holds it back. */
 export const firstSignMs = 3_000;
@@ -119,7 +119,7 @@ export class ManyJobsStream {
         const firstLeftMs = firstSignMs - (performance.now() - openedAt);
         timer = setTimeout(() => silent.abort(), heardAt === undefined ? firstLeftMs : silenceMs);
         const { value, done = true } = (await reader?.read().finally(() => clearTimeout(timer))) ?? {};
-        // The service ends a stream when its jobs have ended or cannot be read, and would end the next one at once.
+        // The service ends a stream when all of its jobs have ended or cannot be read. It would end the next stream at once.
         if (done) return isPartUnreadable ? "ended" : "read";
         heardAt = performance.now();
         const received = events.read(value ?? "");

@@ -19,7 +19,7 @@ import { Remarks } from "./Remarks.tsx";
 interface EditingProps {
   readonly workflow: WorkflowKey;
   readonly name: string;
-  /** The number of the version from which the text was begun. */
+  /** The number of the version with which the text began. */
   readonly baseNumber: number | undefined;
   readonly initialText: string;
 }

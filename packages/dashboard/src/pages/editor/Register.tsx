@@ -61,7 +61,7 @@ export function Register({ workflow, name, text, checked, onRegistered }: Regist
         />
       )}
       {made !== undefined && next === "tag" && (
-        // The dialog closes after the tag is moved or when it is cancelled. In both cases the user may want to submit a job next.
+        // The dialog closes when the tag is moved, or when the user cancels. In both cases the user may want to submit a job next.
         <MoveTagDialog workflow={workflow} move={{ versionId: made.versionId }} onClose={() => setNext("ask")} />
       )}
       {made !== undefined && next === "submit" && (

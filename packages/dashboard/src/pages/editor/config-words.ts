@@ -24,7 +24,7 @@ export function configValues(executor: Executor | undefined, path: Path): readon
   });
 }
 
-/** Makes the fields of a config that a step must give, as the inside of a snippet. It is empty if the config needs none. */
+/** Returns the required fields of a config as a part of a snippet. The text is empty if no field is required. */
 export function configSnippet({ configSchema }: Executor, place: (text: string) => string): string {
   const { properties = {}, required = [] } = configSchema as ConfigSchema;
   const fields = required.map(

@@ -12,7 +12,7 @@ import type { Word } from "./word.ts";
 /** The words that are possible at a place in an expression. `typed` is the part of a word that is already there. */
 export interface ExpressionWords {
   readonly typed: string;
-  /** The names that can be read there. */
+  /** The names that can be read at this place. */
   readonly names: readonly Word[];
   readonly functions: readonly ExpressionFunction[];
   readonly isInString: boolean;

@@ -11,8 +11,8 @@ import { WithAccount } from "../settings/account/WithAccount.tsx";
 const route = getRouteApi("/app/invitations/$code");
 
 /**
- * Accepts an invitation as the person who is signed in. The invitation's link leads elsewhere, to a page that asks for a password; from there, people
- * who sign in with an external identity provider come here.
+ * Accepts an invitation as the person who is signed in. The invitation's link leads to another page, which asks for a password. From that page,
+ * people who sign in with an external identity provider come here.
  */
 export function InvitationPage() {
   const words = texts.invitation;

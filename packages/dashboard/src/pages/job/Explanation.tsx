@@ -124,7 +124,7 @@ const icons: Readonly<Record<Explained["state"], IconName>> = {
   cancelled: "ban",
 };
 
-/** The facts behind the sentence. It has spans of time; here they are shown as times, so that they can be compared with logs. */
+/** The facts behind the sentence. The sentence contains durations. The facts show times instead, so that they can be compared with logs. */
 function factsOf(
   facts: Explained["facts"],
   story: ShownJob["story"],

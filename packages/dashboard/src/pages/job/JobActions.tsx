@@ -65,7 +65,7 @@ function Cancel({ jobKey }: { readonly jobKey: JobKey }) {
     },
   });
   const ask = () => {
-    // Nothing of an earlier attempt is shown.
+    // The error of an earlier attempt must not be shown again.
     cancel.reset();
     setAsking(true);
   };

@@ -28,8 +28,8 @@ export interface JobStory {
   readonly error?: StepError;
   readonly taken: ReadonlySet<string>;
   /**
-   * The run to look at first: the latest run on the main line. While that run has open branches, it is a run that waits for events in one of the
-   * named branches, if there is one.
+   * The run to look at first. Usually this is the latest run on the main line. While the step of that run has open branches, a run that
+   * waits for events in a named branch comes first, if there is one.
    */
   readonly current: StepRun | undefined;
   /** The latest run on the main line. */

@@ -56,7 +56,7 @@ export function useJob(key: JobKey): FollowedJob {
   };
 }
 
-/** The story is built from the whole history each time, which takes 80 ms for 30,000 entries. A long story is therefore rebuilt only this often. */
+/** The story is always built from the whole history, which takes 80 ms for 30,000 entries. A long story is therefore rebuilt at most this often. */
 const manyEntries = 3_000;
 const tellMs = 500;
 

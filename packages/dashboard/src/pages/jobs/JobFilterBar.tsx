@@ -142,7 +142,7 @@ function VersionChoice({
 
 const typingPauseMs = 400;
 
-/** Keeps a text while it is typed. It becomes the value when the user has stopped typing. */
+/** Keeps a text while it is typed. The text becomes the value when the user has stopped typing. */
 function useTyped(value: string, onChange: (value: string) => void): [text: string, setText: (text: string) => void] {
   const [text, setText] = useState(value);
   const sent = useRef(value);

@@ -55,7 +55,7 @@ interface ChangesProps {
   readonly onShow: () => void;
 }
 
-/** Space for the line is kept while nothing is new, so that the page does not move when something is. The line stays in view. */
+/** The line that says what is new. It takes the same space when nothing is new, so that the page does not move. It stays in view during scrolling. */
 function Changes({ list: { newCount, goneIds }, isOld, onShow }: ChangesProps) {
   const words = texts.jobs;
   const isCurrent = newCount === 0 && goneIds.size === 0;

@@ -40,7 +40,7 @@ export function useLiveJobs(organizationId: string, search: JobSearch) {
 }
 
 /**
- * The place of this list in the browser's history. The last known place is kept, because the address already belongs to the next page while this one
+ * The place of this list in the browser's history. The last known place is kept, because the address already belongs to the next page while this list
  * is still shown.
  */
 function usePlace(organizationId: string): string | undefined {

@@ -31,7 +31,7 @@ export function DeleteWorkflow({ organizationId, workflowId, workflow: { name } 
     },
   });
   const ask = () => {
-    // Nothing of an earlier attempt is shown.
+    // The error of an earlier attempt must not be shown again.
     remove.reset();
     setAsking(true);
   };

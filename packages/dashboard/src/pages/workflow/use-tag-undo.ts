@@ -9,7 +9,7 @@ interface TagChange {
   readonly tag: string;
   /** The words that say what was done. */
   readonly text: string;
-  /** Fails if the tag was changed again since then, so that it takes back only the user's own change. */
+  /** Takes back the change. Fails if the tag was changed again meanwhile, so that only the user's own change can be taken back. */
   readonly undo: () => Promise<unknown>;
 }
 

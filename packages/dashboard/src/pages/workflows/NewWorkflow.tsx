@@ -28,7 +28,7 @@ export function NewWorkflow({ organizationId }: { readonly organizationId: strin
     },
   });
   const open = () => {
-    // Nothing of an earlier attempt is shown.
+    // The error of an earlier attempt must not be shown again.
     create.reset();
     setOpen(true);
   };

@@ -1,7 +1,7 @@
 import { locale, texts } from "../../texts/texts.ts";
 import { Choice } from "./Field.tsx";
 
-/** The number of days after which it expires. Empty means never, and "kept" means no change. */
+/** The number of days after which a token expires. Empty means never, and "kept" means no change. */
 export type ExpiryDays = (typeof choices)[number] | "kept";
 
 const choices = ["7", "30", "90", "365", ""] as const;

@@ -2,7 +2,7 @@ import type { ReactElement, ReactNode } from "react";
 import type { ButtonProps } from "./Button.tsx";
 
 export interface MenuProps {
-  /** The button that opens it. */
+  /** The button that opens the menu. */
   readonly trigger: ReactElement<ButtonProps>;
   readonly align?: "start" | "end";
   readonly entries: readonly MenuEntry[];

@@ -17,7 +17,7 @@ export interface Column<Row> {
   readonly align?: "end";
   /** True if the cell is folded below the rest of the row when there is little space. */
   readonly isOptional?: boolean;
-  /** True if the value needs no header in the fold, because it is clear what it is. */
+  /** True if the value needs no header in the fold, because its meaning is clear without one. */
   readonly isSelfEvident?: boolean;
 }
 
@@ -34,13 +34,13 @@ interface TableProps<Row> {
 }
 
 /**
- * The height of a row, which Table.css has as well. All rows of a table have the same height, so that the place of a row is known without drawing the
- * rows above it.
+ * The height of a row. Table.css sets the same height. All rows of a table have the same height, so that the place of a row is known without drawing
+ * the rows above it.
  */
 const plainRowPixels = 40;
 const foldedRowPixels = 46;
 const foldLinePixels = 20;
-/** Fewer are drawn whole. */
+/** If a table has fewer rows than this, all of them are drawn. */
 const minLongRows = 80;
 /** The next page is requested when this many rows are left. */
 const rowsAhead = 30;

@@ -16,7 +16,7 @@ interface SecretDialogProps {
   readonly onClose: () => void;
 }
 
-/** Shows a secret once. It closes without a question only after the secret was copied. */
+/** Shows a secret once. If the secret was not copied, the dialog asks for confirmation before it closes. */
 export function SecretDialog({ title, text, label, secret, onClose }: SecretDialogProps) {
   const words = texts.secret;
   const [isCopied, setCopied] = useState(false);

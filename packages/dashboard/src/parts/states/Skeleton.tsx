@@ -1,7 +1,7 @@
 import "./Skeleton.css";
 import { texts } from "../../texts/texts.ts";
 
-/** Fills the space of content that is being loaded, so that nothing jumps when the content appears. It appears only after a moment. */
+/** Fills the space of content that is being loaded, so that nothing jumps when the content appears. The skeleton appears only after a moment. */
 export function Skeleton({ rows = 3 }: { readonly rows?: number }) {
   return (
     <div className="skeleton" role="status">

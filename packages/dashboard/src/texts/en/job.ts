@@ -121,7 +121,7 @@ export const job = {
   items: {
     title: (step: string) => `Items of ${step}`,
     titleIn: (step: string, where: string) => `Items of ${step} (${where})`,
-    caption: (step: string) => `Items of ${step} by their state, those that failed first`,
+    caption: (step: string) => `Items of ${step} by their state, the failed ones first`,
     item: "Item",
     place: (place: number) => `item ${place.toLocaleString("en")}`,
     state: "State",
@@ -213,7 +213,7 @@ export const job = {
   eventIdHint: "Write it exactly as the definition lists it. Upper and lower case differ.",
   payloadHint: "Any JSON value. Leave it empty to send none.",
   withPayload: "With a payload",
-  payloadOf: (eventId: string) => `What ${eventId} says`,
+  payloadOf: (eventId: string) => `Payload of ${eventId}`,
   sendWithPayload: (eventId: string) => `Send ${eventId} with a payload`,
   duplicates: (count: number) => `sent again ${countOf(count, "time", "times")}`,
   history: "History",

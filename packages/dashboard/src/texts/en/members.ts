@@ -31,7 +31,7 @@ export const members = {
   countingTokens: "Looking for API tokens that they made…",
   revokeTokens: (count: number | undefined) =>
     `Also revoke the ${count === undefined ? "API tokens" : countOf(count, "API token", "API tokens")} that they made`,
-  revokeTokensHint: "This includes tokens that were made with one of theirs. Programs that use them stop working.",
+  revokeTokensHint: "This includes tokens that were made with these tokens. Programs that use them stop working.",
   revokeTokensDenied: "This needs the permission apitoken:revoke.",
   removed: (name: string) => `${name} is removed`,
   leave: "Leave organization",

@@ -12,7 +12,7 @@ export const oauthClients = {
   createAction: "Create",
   nameHint: "Members see this name when they are asked to agree.",
   redirectUrisHint:
-    "Where the browser goes after the sign-in, one on each line, exactly as the application sends it: https://, or http:// on localhost and 127.0.0.1.",
+    "The addresses to which the browser returns after the sign-in, one on each line, exactly as the application sends them: https://, or http:// on localhost and 127.0.0.1.",
   createdToast: (name: string) => `The application ${name} is created`,
   copyIdOf: (name: string) => `Copy the client id of ${name}`,
   remove: "Delete",

@@ -23,7 +23,7 @@ export const permitted = {
 } as const;
 
 export const secret = {
-  once: "It is shown only this once, and stored nowhere. Copy it now.",
+  once: "It is shown only once, and stored nowhere. Copy it now.",
   notCopied: "You have not copied it. Once this is closed, nobody can see it again.",
   closeAnyway: "Close without copying",
   done: "Done",
@@ -31,7 +31,7 @@ export const secret = {
 
 export const expiry = {
   label: "Expires",
-  hint: "90 days unless you choose otherwise. A forgotten secret then stops working by itself.",
+  hint: "The default is 90 days, so that a forgotten secret stops working by itself.",
   never: "never",
   expired: "expired",
   neverChoice: "Never",

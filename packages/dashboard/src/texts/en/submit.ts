@@ -11,7 +11,7 @@ export const submit = {
   form: "Form",
   json: "JSON",
   jsonInput: "Input as JSON",
-  jsonHint: "An object. Empty: {}.",
+  jsonHint: "A JSON object. The empty object is {}.",
   notObject: "The input must be an object",
   missing: "Required",
   unfinishedNumber: "Not a number",

@@ -35,7 +35,7 @@ export const taskQueue = {
   pause: "Pause",
   pauseTitle: (queue: string) => `Pause ${queue}?`,
   pauseText:
-    "No task of this queue is handed out until somebody resumes it. New tasks still enter the queue, and their timeouts keep running. Workers keep the tasks that they hold.",
+    "No task of this queue is handed out until somebody resumes the queue. New tasks still enter the queue, and their timeouts keep running. Workers keep the tasks that they hold.",
   pauseAction: "Pause queue",
   pausedNow: (queue: string) => `${queue} is paused`,
   resume: "Resume",
@@ -45,7 +45,7 @@ export const taskQueue = {
   resumeAction: "Resume queue",
   resumedNow: (queue: string) => `Tasks of ${queue} are handed out again`,
   workersTitle: "Workers",
-  workersCaption: "Workers that asked this queue within a day, those that asked last first",
+  workersCaption: "Workers that asked for tasks of this queue within a day, the latest first",
   worker: "Worker",
   askedLast: "Asked last",
   askedFirst: "First seen",

@@ -12,7 +12,7 @@ export type CredentialKind = TokenKind | "session";
 /** The last use of a token is stored at most this often, not with every request. */
 const everyMs = 60_000;
 
-/** Collects the times when tokens were last used, and writes them later, so that no request waits for it. */
+/** Collects the times when tokens were last used, and writes them later, so that no request waits for the write. */
 export class LastUse {
   #used = nothingUsed();
 

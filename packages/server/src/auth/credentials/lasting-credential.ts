@@ -24,7 +24,7 @@ export async function requireCurrentSecret(db: Queryable, { organizationId, toke
   if (organizationId === undefined || token === undefined) return;
   if (await isCurrentSecret(db, organizationId, token.tokenId, token.hash)) return;
   const detail =
-    "The secret that you sent was replaced by a rotation. It works until its overlap ends, but it cannot change the organization, its tokens, members, roles, invitations and OAuth clients. Use the current secret.";
+    "The secret that you sent was replaced by a rotation. It works until its overlap ends, but it cannot change the organization, its tokens, members, roles, invitations or OAuth clients. Use the current secret.";
   throw new ServiceError("AuthorizationError", detail);
 }
 

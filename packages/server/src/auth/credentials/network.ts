@@ -1,8 +1,8 @@
 import { isIPv6 } from "node:net";
 
 /**
- * Returns the network to which an address of a subscriber belongs: an IPv4 address, or an IPv6 /64. With smaller IPv6 networks each subscriber would
- * have 2^64 tries.
+ * Returns the network to which an address of a subscriber belongs: an IPv4 address, or an IPv6 /64. An IPv6 subscriber gets a whole /64, so counting
+ * single addresses would give each subscriber 2^64 tries.
  */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];

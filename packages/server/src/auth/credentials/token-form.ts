@@ -29,7 +29,7 @@ export function createToken(kind: TokenKind, ownerId: string): NewToken {
 }
 
 /**
- * Creates the code at the end of an invitation's link. It has the form of a token, with the organization's id, and is accepted for nothing but the
+ * Creates the code at the end of an invitation's link. It has the form of a token, with the organization's id, and is accepted only for the
  * invitation.
  */
 export function createInvitationCode(organizationId: string): { readonly code: string; readonly codeHash: Buffer } {
@@ -124,8 +124,8 @@ function toBase62(value: bigint, length: number): string {
 }
 
 /**
- * Returns evenly distributed characters of base62. Bytes that are not below the largest multiple of 62 are discarded, since they would make the first
- * characters more frequent.
+ * Returns evenly distributed characters of base62. Bytes of 248 (the largest multiple of 62 that fits in a byte) or more are discarded, because they
+ * would make the first characters more frequent.
  */
 export function randomBase62(length: number): string {
   const bound = 256 - (256 % alphabet.length);

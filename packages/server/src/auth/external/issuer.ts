@@ -76,7 +76,7 @@ export class ExternalIssuer {
     }
   }
 
-  /** Returns the error for an issuer that cannot be reached. Also used when another of its addresses does not answer. */
+  /** Returns the error for an issuer that cannot be reached. Also used when another address of the issuer does not answer. */
   unreachable(cause: unknown): ServiceError {
     if (cause !== undefined) this.#onTrouble(cause);
     const message = `${this.#provider.name} cannot be reached. Try again in a moment.`;
@@ -96,7 +96,7 @@ export class ExternalIssuer {
     const authentication: ClientAuth = (metadata, ...request) => {
       if (clientSecret === undefined) return openid.None()(metadata, ...request);
       const methods = metadata.token_endpoint_auth_methods_supported;
-      // An issuer that does not say how it takes the secret takes it in the header (OpenID Connect Discovery, section 3).
+      // An issuer that does not say how clients must send the secret expects it in the header (OpenID Connect Discovery, section 3).
       const inBody = methods?.includes("client_secret_post") === true && !methods.includes("client_secret_basic");
       const method = inBody ? openid.ClientSecretPost : openid.ClientSecretBasic;
       return method(clientSecret)(metadata, ...request);

@@ -51,7 +51,7 @@ export async function depart(
   return { url, journey };
 }
 
-/** Returns the id of the sign-in with which the state begins. Nothing in the state is verified yet. */
+/** The state begins with the id of the sign-in, which is returned. Nothing in the state is verified yet. */
 export function interactionIdOf(state: string | null): string | undefined {
   return /^([\w-]{1,64})\./.exec(state ?? "")?.[1];
 }
@@ -106,7 +106,7 @@ export async function comeBack(
   }
 }
 
-/** Returns undefined for a value that is no time, and for a time further in the future than the clocks may differ. */
+/** Returns undefined for a value that is no time, and for a time that is in the future by more than the clocks may differ. */
 function timeOf(authTime: unknown, now: Timestamp): Timestamp | undefined {
   if (typeof authTime !== "number" || !Number.isFinite(authTime) || authTime < 0) return undefined;
   const at = Math.floor(authTime) * 1_000;

@@ -3,8 +3,8 @@ import { canonicalIssuer } from "./provider.ts";
 import type { ProviderEntry } from "./provider-entry.ts";
 
 /**
- * Finds the mistakes in entries that each have the right shape: within an entry, and between entries. The keys of the
- * result are the places in the list.
+ * Finds mistakes within an entry, and conflicts between entries. Each entry already has the right shape. The keys of `entries` are the places in the
+ * list.
  */
 export function findConflicts(entries: ReadonlyMap<number, ProviderEntry>): Problem[] {
   const problems: Problem[] = [];

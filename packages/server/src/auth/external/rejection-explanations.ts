@@ -9,7 +9,7 @@ const explanations: Readonly<Record<AdmissionRejection, (name: string) => string
   "unverified-email": (name) =>
     `${name} does not say that your e-mail address is verified. Verify it there, or ask the people who run ${name}.`,
   "foreign-domain": (name) =>
-    `On this service, ${name} signs in only people whose e-mail address has one of certain domains, and yours has another one. Sign in another way, or ask an owner of your organization.`,
+    `On this service, ${name} signs in only people whose e-mail address has one of certain domains. Your address has another domain. Sign in another way, or ask an owner of your organization.`,
   "address-taken": (name) =>
     `The account with your e-mail address here belongs to another person who signs in with ${name}. Ask the operator of this service.`,
   disabled: () => "Your account is disabled. Ask the operator of this service.",

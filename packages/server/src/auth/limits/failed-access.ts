@@ -3,7 +3,7 @@ import type { Timestamp } from "../../core/time.ts";
 import { MinuteCounts } from "./minute-counts.ts";
 
 /**
- * Counts failed attempts to get access, on this node and by the minute. Requests without a valid credential are counted by network, and requests for
+ * Counts the failed attempts to get access on this node in each minute. Requests without a valid credential are counted by network, and requests for
  * organizations to which the caller does not belong are counted by caller. Each such request may cost a look-up that nothing else limits.
  */
 export class FailedAccessLimit {
@@ -29,7 +29,7 @@ export class FailedAccessLimit {
     const retryAfterSeconds = this.#counts.secondsLeft();
     return new ServiceError(
       "RateLimitError",
-      `Too many requests from your address were refused in this minute: ${this.#maxPerMinute}. Check the token and the organization's id, and try again in ${retryAfterSeconds} s. The operator can change the limit with STEPWELL_MAX_REFUSALS_PER_MINUTE.`,
+      `Too many requests from your address, or with your credential, were refused in this minute: ${this.#maxPerMinute}. Check the token and the organization's id, and try again in ${retryAfterSeconds} s. The operator can change the limit with STEPWELL_MAX_REFUSALS_PER_MINUTE.`,
       { retryAfterSeconds },
     );
   }

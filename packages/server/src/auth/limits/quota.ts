@@ -97,7 +97,7 @@ export class Quota {
     this.#rejectedCount += 1;
   }
 
-  /** Moves `mark` to the end of the allowance. The caller calls it after it has handled that `mark` was reached. */
+  /** Moves `mark` to the end of the allowance. Call this after handling that `mark` was reached. */
   passMark(): void {
     this.mark = this.#allowance;
   }
@@ -165,8 +165,8 @@ export class Quota {
   }
 
   /**
-   * Returns the amount to set aside beyond what is used. It is enough for the requests that wait, as far as there is room, or a small amount for the
-   * requests to come. The amount is small because the other nodes cannot use it, and it shrinks as the limit comes near.
+   * Returns the amount to set aside beyond what is used. It is enough for the waiting requests, as far as there is room, and at least a small amount
+   * for the next requests. This amount is small because the other nodes cannot use it, and it shrinks as the limit comes near.
    */
   #setAside(): number {
     const room = Math.max(0, this.#limit - this.#others - this.used);
@@ -179,8 +179,8 @@ export class Quota {
 }
 
 /**
- * Returns the part of the limit that each node may use without asking. For all nodes together this is 2.5 % of the limit, the most by which they can
- * exceed it.
+ * Returns the part of the limit that each node may use without asking. For all nodes together, this is 2.5 % of the limit. The nodes can exceed the
+ * limit by at most this amount.
  */
 export function freeShare(limit: number, nodeCount: number): number {
   return Number.isFinite(limit) ? Math.floor(limit / (40 * nodeCount)) : limit;

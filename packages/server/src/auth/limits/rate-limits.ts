@@ -128,12 +128,15 @@ export class RateLimits {
     return countIn(all.submits, 1, undefined);
   }
 
-  /** Returns the whole seconds until the minute of the last request is over, at least one. */
+  /** Returns the number of seconds until the minute of the last request ends. It is rounded up, and is at least 1. */
   secondsLeft(): number {
     return Math.max(1, Math.ceil((this.#window.endsAt - this.#options.now()) / 1000));
   }
 
-  /** Returns the usage of the organization and the caller in this minute on all nodes. The free share that other nodes used without asking is not included. */
+  /**
+   * Returns the usage of the organization and the caller in this minute on all nodes. The free share that other nodes used without asking is not
+   * included.
+   */
   async readUsage(caller: Caller, organizationId: string): Promise<{ usages: readonly Usage[]; resetsAt: Timestamp }> {
     const window = this.#windowNow();
     const all = window.organization(organizationId);
@@ -169,7 +172,7 @@ export class RateLimits {
     if (await this.#options.ownLimits.refresh()) this.#windowNow().adjust(this.#nodeCount);
   }
 
-  /** Gives back, before this node leaves, what it set aside, so that the other nodes can use it. */
+  /** Gives back what this node set aside, so that the other nodes can use it. Call this before the node leaves. */
   async leave(): Promise<void> {
     await this.#exchanging?.catch(this.#options.onFailure);
     const window = this.#windowNow();
@@ -281,8 +284,9 @@ export class RateLimits {
 }
 
 /**
- * Notes a request that waits in all of its quotas, also in those that would allow it now. So all of them set aside what it needs in the same exchange;
- * otherwise one would give its share back while the request waits for another. A request that one quota will have no room for is noted in none.
+ * Notes a waiting request in all of its quotas, also in those that would allow it now. All of them then set aside what the request needs in the same
+ * exchange; otherwise one quota would give its share back while the request waits for another quota. If one quota will have no room for the request,
+ * the request is noted in none of them.
  */
 function noteWaiting(window: RateWindow, quotas: readonly Quota[], costOf: (quota: Quota) => number): void {
   const counting = quotas.filter((quota) => Number.isFinite(quota.limit));
@@ -297,7 +301,7 @@ function isWithinMark(quota: Quota, cost: number): boolean {
   return quota.used + cost <= quota.mark;
 }
 
-/** Returns the tighter quota of the two. */
+/** Counts the cost in `quota`. Returns the tighter one of the two quotas. */
 function countIn(quota: Quota, cost: number, tightest: Quota | undefined): Quota | undefined {
   quota.used += quota.takes(cost);
   if (quota.limit === Number.POSITIVE_INFINITY) return tightest;

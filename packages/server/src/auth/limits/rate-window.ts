@@ -51,7 +51,7 @@ export class RateWindow {
     return found;
   }
 
-  /** An API token has one set of quotas wherever it is used; a user has one set in each organization, and another outside of them. */
+  /** An API token has one set of quotas wherever it is used; a user has one set in each organization, and one more outside of organizations. */
   credential({ principal, organizationId: home }: Caller, organizationId: string | undefined): Quotas {
     const place = home ?? organizationId;
     const callers = place === undefined ? this.#outside : this.organization(place).callers;
@@ -65,7 +65,7 @@ export class RateWindow {
     return found;
   }
 
-  /** True if other nodes may have used something in this minute. */
+  /** True if other nodes may have used a part of the quotas of this minute. */
   get hasOthers(): boolean {
     return this.#nodeCount > 1;
   }

@@ -134,7 +134,7 @@ function hashUserCode(key: Buffer, userCode: string): Buffer {
 const purpose = "oidc-record";
 const userCodePurpose = "user-code";
 /**
- * The kinds of records that end with their grant. The record of a sign-in under way also names a grant, but it is the grant of the earlier session,
- * which the record must outlive.
+ * The kinds of records that end with their grant. The record of a sign-in under way is not one of them, although it names a grant: that grant belongs
+ * to the earlier session, and the record must outlive it.
  */
 const issuedKinds: ReadonlySet<string> = new Set(["AccessToken", "AuthorizationCode", "RefreshToken", "DeviceCode"]);

@@ -30,7 +30,7 @@ export async function completeSignIn(
   if (sessionId === undefined) {
     throw new ServiceError(
       "ConflictError",
-      "Your password, second factor or provider was changed at this moment. Sign in again.",
+      "Your password, second factor or provider has just been changed. Sign in again.",
     );
   }
   const result = { login: { accountId: userId }, signIn: { sessionId } };

@@ -17,7 +17,7 @@ export interface SignedInUser {
   /** The time when the token or the session ends, whichever comes first. */
   readonly expiresAt: Timestamp;
   readonly lastSeenAt: Timestamp;
-  /** The time when an external issuer last asked the user to prove who they are; null if none said so. */
+  /** The time when an external issuer last asked the user to prove who they are; null if no issuer reported that time. */
   readonly authenticatedAt: Timestamp | null;
   /** True when an external issuer vouched for the user at the beginning of the session. */
   readonly isVouchedFor: boolean;

@@ -40,7 +40,7 @@ export class IdTokens {
   }
 }
 
-/** The service's own id tokens have some 900 characters. */
+/** The service's own id tokens have about 900 characters. */
 const maxLength = 4_096;
 /** The form is three parts of base64url; the last is the signature of a key of 2,048 bits. */
 const form = /^([\w-]+)\.([\w-]+)\.([\w-]{342})$/;

@@ -12,7 +12,7 @@ export function problemOfRedirectUri(uri: string, ownOrigins: readonly string[])
   if (uri.includes("#")) return "must not have a fragment";
   if (uri.includes("*")) return "must be one address; wildcards are not supported";
   // The host goes into the content security policy of the sign-in's pages, where other characters would have a meaning.
-  if (!/^[a-z0-9._-]+$/.test(parsed.hostname)) return "must name a host by letters, digits, dots and hyphens";
+  if (!/^[a-z0-9._-]+$/.test(parsed.hostname)) return "must have a host name of letters, digits, dots and hyphens";
   if (parsed.protocol === "http:" && !loopbackHosts.has(parsed.hostname)) {
     return "must begin with https://, except on localhost and 127.0.0.1";
   }

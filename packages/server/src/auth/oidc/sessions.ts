@@ -39,9 +39,9 @@ export interface NewSession {
 
 /**
  * The grounds on which a session begins. They may have become invalid since they were checked, so they are checked again. `password`: the password
- * that was checked, identified by the time at which it was set. `session`: the session in a browser that lets in a device or an organization's
- * client. `proof`: a proof that works once and was used up. `issuer`: an external issuer, which answers for the second factor too, and may say when
- * it last asked the person to prove who they are.
+ * that was checked, identified by the time at which it was set. `session`: the browser session in which the person authorized a device or an
+ * organization's client. `proof`: a proof that works once and was used up. `issuer`: an external issuer, which is responsible for the second factor
+ * too, and may say when it last asked the person to prove who they are.
  */
 export type SessionGrounds =
   | { readonly type: "password"; readonly passwordChangedAt: Timestamp | null; readonly deviceId: string | null }
@@ -129,7 +129,7 @@ export class Sessions {
 
   /**
    * Ends a session with everything that was issued in it. Returns false when there is no such open session. A user who ends a session in a client of
-   * an organization also withdraws the consent: otherwise a browser that is signed in would let the client in again without asking.
+   * an organization also withdraws the consent: otherwise a browser that is signed in would sign the client in again without asking.
    */
   async end(end: SessionEnd): Promise<boolean> {
     const { store, now } = this.#parts;
@@ -183,7 +183,7 @@ async function originOf(
       return isSame ? { authenticatedAt: null, deviceId, isVouchedFor: false } : undefined;
     }
     case "session": {
-      // A person who lets a device or a client in does not prove again who they are.
+      // A person who authorizes a device or a client does not prove again who they are.
       const session = await findOpenSession(transaction, userId, grounds.sessionId);
       return session && { ...session, authenticatedAt: null };
     }

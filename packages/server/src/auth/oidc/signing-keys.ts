@@ -28,9 +28,9 @@ export interface SigningKey extends JsonWebKey {
 }
 
 const dayMs = 86_400_000;
-/** A key signs for this long; then the next one does. */
+/** A key signs for this long. Then the next key signs. */
 const keyLifeMs = 30 * dayMs;
-/** The next key is published this long before it signs. By then, every node has read it, and so has every client that keeps the keys for a day. */
+/** The next key is published this long before it signs. By then, every node has read it, and so has every client that caches the keys for a day. */
 const publishedAheadMs = dayMs;
 /** A node looks for new keys once in this time, which is far shorter than the time for which a key is published before it signs. */
 const rememberedMs = 60_000;
@@ -173,7 +173,7 @@ export class SigningKeys {
       return this.#parts.secrets.open(signingKeyPurpose, keyId, sealed);
     } catch (cause) {
       const message =
-        "The signing keys in the store were encrypted under another STEPWELL_SECRET_KEY. Start with that one, or name it in STEPWELL_OTHER_SECRET_KEYS.";
+        "The signing keys in the store were encrypted under another STEPWELL_SECRET_KEY. Start with that key, or name it in STEPWELL_OTHER_SECRET_KEYS.";
       throw new Error(message, { cause });
     }
   }

@@ -1,7 +1,7 @@
 /**
- * The most common passwords that are long enough to be accepted, in lower case. They come from public lists of leaked passwords. Others are passwords
- * that people derive from a product's name. Shorter passwords are refused for their length. The list is short, since sign-in is slowed down after a
- * few wrong guesses anyway.
+ * The most common passwords that are long enough to be accepted, in lower case. Most of them come from public lists of leaked passwords; the others
+ * are passwords that people derive from a product's name. Shorter passwords are refused for their length. The list is short, since sign-in is slowed
+ * down after a few wrong guesses anyway.
  */
 export const commonPasswords: ReadonlySet<string> = new Set([
   "123456789012",

@@ -5,7 +5,7 @@ import type { UserCredentials } from "../../store/people/user-credentials.ts";
 /**
  * Makes the value that a browser keeps after a sign-in. It says that somebody has signed in to this account in this browser before. It gives no
  * access. It only makes guesses in this browser count apart from guesses elsewhere, so that nobody can lock the owner of the account out. It is valid
- * for one user and one password: somebody who knew an older password, and signed in with it from many browsers, gets no guesses of their own. The
+ * for one user and one password: somebody who signed in with an older password from many browsers gets no separate guesses in those browsers. The
  * browser in which the password was changed stays known (`keptDeviceId`).
  */
 export function createDevice(

@@ -16,7 +16,10 @@ export interface Hashing {
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } as const;
 const saltBytes = 16;
 
-/** At most half of the processors are used; the rest of the service keeps the other half. More than two hashes at once would only fill the memory. */
+/**
+ * Half of the processors are used, but at least one and at most two. The rest of the service keeps the other half. More than two hashes at once would
+ * only fill the memory.
+ */
 const maxAtOnce = Math.min(2, Math.max(1, Math.floor(availableParallelism() / 2)));
 
 /** The queue holds the work of a few seconds. A client that has to wait longer has given up, and a flood of guesses must not fill the memory. */

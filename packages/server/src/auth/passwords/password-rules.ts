@@ -5,8 +5,8 @@ const minLength = 12;
 const maxLength = 256;
 
 /**
- * Returns a password in the form in which it is hashed: in one Unicode form (NFKC), since the same characters from another keyboard would otherwise
- * be another password. Returns undefined for a text that cannot be anybody's password, so that it need not be hashed.
+ * Returns a password in the Unicode form in which it is hashed (NFKC). Without one common form, the same characters from another keyboard would be
+ * another password. Returns undefined for a text that cannot be anybody's password, so that it need not be hashed.
  */
 export function normalizePassword(password: string): string | undefined {
   // This check comes before anything that takes longer for a longer text.

@@ -23,8 +23,8 @@ export type SignInResult =
       readonly outcome: "accepted";
       readonly userId: string;
       /**
-       * The address of the account. The typed one may have other letters that PostgreSQL takes for the same: in many locales, the lower case of the
-       * Kelvin sign is a k.
+       * The address of the account. The typed address may have different letters that PostgreSQL treats as the same: in many locales, the lower case
+       * of the Kelvin sign is a k.
        */
       readonly email: string;
       /** The time at which the right password was set. */
@@ -101,8 +101,8 @@ export class PasswordSignIn {
   }
 
   /**
-   * Makes the value with which the browser in which the user has just set the password stays known. Wrong guesses elsewhere then do not delay
-   * sign-ins in this browser.
+   * Makes the `device` value for the browser in which the user has just set the password, so that this browser stays known. Wrong guesses elsewhere
+   * then do not delay sign-ins in this browser.
    */
   newDevice(user: Pick<UserCredentials, "userId" | "passwordChangedAt">): string {
     const { secrets, newId } = this.#parts;

@@ -30,8 +30,8 @@ const daySeconds = 24 * 60 * minuteSeconds;
 
 /**
  * Five attempts are free. After that, the wait is 1, 2, 4, … seconds. This allows 14 attempts in the first quarter of an hour, and one in each
- * further quarter. The count restarts only after a time without attempts: a count that restarted at fixed times would allow twice as many attempts
- * around such a time.
+ * further quarter of an hour. The count restarts only after a time without attempts: a count that restarted at fixed times would allow twice as many
+ * attempts around such a time.
  */
 const ofOnePerson: BackoffRule = {
   freeCount: 5,
@@ -48,7 +48,7 @@ const ofOneAddress: BackoffRule = {
   forgetAfterSeconds: 60 * minuteSeconds,
 };
 
-/** Counts attempts at an account from anywhere, by the e-mail address that was typed, whether an account has it or not. */
+/** Counts attempts at an account from anywhere, by the typed e-mail address. The address need not belong to an account. */
 export function accountSubject(email: string): BackoffSubject {
   return subjectOf(`account:${email.toLowerCase()}`, ofOnePerson, false);
 }
@@ -108,8 +108,8 @@ export async function claimAttempt(
 }
 
 /**
- * Makes an attempt that computes a password hash but tries no password, and counts it for the network address. The attempt does not count if it
- * returns something, or if the service was too busy for it. Throws `ServiceError` RateLimitError when the address is blocked.
+ * Runs `attempt`, which computes a password hash but checks no password, and counts it for the network address. The count is taken back if the
+ * attempt returns a value, or if the service was too busy for it. Throws `ServiceError` RateLimitError when the address is blocked.
  */
 export async function countedForAddress<Done>(
   { database, now, address }: { readonly database: Database; readonly now: () => Timestamp; readonly address: string },

@@ -35,7 +35,10 @@ export async function openSignInLink(
 /** The user whom the value of an opened link signs in. */
 export interface OpenedLink {
   readonly userId: string;
-  /** Set if the person has just given their password and so need not give it again: the time at which it was set. Left out for a link itself. */
+  /**
+   * Set if the person has just given their password and need not give it again. `changedAt` is the time at which that password was set. Left out for
+   * a link itself.
+   */
   readonly password?: { readonly changedAt: Timestamp | null };
 }
 

@@ -8,8 +8,8 @@ import { type PermissionSet, permissionsOfRoles, withImplied } from "./permissio
 import { boundsOf } from "./token-bounds.ts";
 
 /**
- * Returns the permissions that the actor has in the organization, and so can give to others, by the present state of the store. Returns undefined
- * when the actor does not (or no longer) belong to the organization.
+ * Returns the permissions that the actor now has in the organization, as the store says. The actor can give these to others. Returns undefined when
+ * the actor does not belong to the organization (any more).
  */
 export async function permissionsOfActor(
   db: Queryable,

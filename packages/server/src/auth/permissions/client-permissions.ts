@@ -17,8 +17,8 @@ export function withoutWithheld(held: PermissionSet | undefined): PermissionSet 
 export const outsideClientPermissions: PermissionSet = new Set<Permission>(["organization:read"]);
 
 /**
- * These permissions are withheld because deleting the organization would end all credentials and memberships at once, and changing it decides with
- * what its members sign in.
+ * These permissions are withheld because deleting the organization would end all credentials and memberships at once, and changing it decides whether
+ * its members need a second factor.
  */
 const withheldPermissions: ReadonlySet<Permission> = new Set([
   "organization:create",

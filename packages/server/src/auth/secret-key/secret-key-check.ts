@@ -23,8 +23,8 @@ export async function requireSecretKey(database: Database, secrets: SecretBox): 
 }
 
 /**
- * Tries the secret keys on the check value. Returns `unknown` when there is no check value yet and no signing key that shows a wrong secret key.
- * Writes nothing.
+ * Tries the secret keys on the check value. Without a check value, the result is `wrong` if the secret keys cannot open the newest signing key, and
+ * otherwise `unknown`. Writes nothing.
  */
 export async function judgeSecretKey(database: Database, secrets: SecretBox): Promise<"opens" | "wrong" | "unknown"> {
   const sealed = await findSecretKeyCheck(database);
@@ -51,7 +51,7 @@ export async function resealSecretKeyCheck(database: Database, secrets: SecretBo
 export class WrongSecretKeyError extends Error {
   constructor() {
     super(
-      "STEPWELL_SECRET_KEY is not the secret key of this store: it cannot decrypt the values in the store. Start with the key with which the store was created (on the embedded store the file secret.key in STEPWELL_DATA_DIR, unless the variable is set); while the key is being changed name the other one in STEPWELL_OTHER_SECRET_KEYS. If the key is lost, docs/security.md says what to do.",
+      "STEPWELL_SECRET_KEY is not the secret key of this store: it cannot decrypt the values in the store. Start with the key with which the store was created. On the embedded store, that key is in the file secret.key in STEPWELL_DATA_DIR, unless STEPWELL_SECRET_KEY is set. While you change the key, name the other key in STEPWELL_OTHER_SECRET_KEYS. If the key is lost, docs/security.md says what to do.",
     );
     this.name = "WrongSecretKeyError";
   }

@@ -28,6 +28,6 @@ export interface StepDefinition {
   /** The template that makes the step's output from its raw result. */
   readonly output: Template | undefined;
   readonly transitionToStep: Transition;
-  /** The handlers of failures. After an error, the first handler that matches it takes over. Without one, the job fails. */
+  /** The handlers of failures. After an error, the first handler that matches it takes over. When no handler matches, the job fails. */
   readonly onFailure: readonly FailureHandler[];
 }

@@ -6,8 +6,8 @@ import type { StepDefinition } from "./definition-parts.ts";
 import { conditionsOf, templatesOf } from "./expressions-of.ts";
 
 /**
- * Refuses definitions that would take too much time or memory to compile, which may happen each time one of their jobs moves. Returns whether the
- * definition may be checked further.
+ * Refuses definitions that would take too much time or memory to compile. A definition may be compiled each time one of its jobs moves. Returns
+ * whether the definition may be checked further.
  */
 export function checkSize(steps: readonly StepDefinition[], problems: ProblemList): boolean {
   const parts = steps.reduce((sum, step) => sum + expressionPartsOf(step), 0);

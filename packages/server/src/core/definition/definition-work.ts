@@ -223,7 +223,7 @@ function schemaOf(written: JsonObject, { type }: ExecutorKind): Schema {
   const known = resultSchemas.get(written);
   if (known !== undefined) return known;
   const parsed = parseSchema(written);
-  if ("problems" in parsed) throw new Error(`The schema of what ${type} gives is wrong.`);
+  if ("problems" in parsed) throw new Error(`The result schema of ${type} is wrong.`);
   resultSchemas.set(written, parsed.schema);
   return parsed.schema;
 }

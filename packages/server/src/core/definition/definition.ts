@@ -29,8 +29,8 @@ export interface DefinitionLimits {
 
 /**
  * Parses the text of a definition. If it has problems, returns all of them at once, each with a pointer into the definition and its place in the
- * text. In both cases there may be warnings about data that may not fit when a job runs. The text of a registered version is only parsed. No limits
- * and no further checks apply to it, because jobs run on it, and a lowered limit or a new check must not stop them.
+ * text. With and without problems, there may be warnings about data that may not fit when a job runs. The text of a registered version is only
+ * parsed. No limits and no further checks apply to a registered version, because a lowered limit or a new check must not stop its jobs.
  */
 export function parseDefinition(
   text: string,
@@ -102,7 +102,7 @@ function readDocument(
   return undefined;
 }
 
-/** Also reports repeated keys. These do not keep the rest of the document from being read. */
+/** Also reports repeated keys. The rest of a document with repeated keys is still read. */
 function isOfThisLanguage(text: string, value: JsonObject, problems: ProblemList): boolean {
   problems.addAll("", findRepeatedKeys(text, value, maxProblems));
   const foreign = foreignLanguage(value);
@@ -148,7 +148,7 @@ function checkDescription(raw: RawObject, isRegistered: boolean): void {
   raw.refuse("description", `is longer than ${maxDescriptionLength} characters`);
 }
 
-/** Enough for some pages. A longer text should be a separate document. */
+/** This is enough for a few pages. A longer text should be a separate document. */
 const maxDescriptionLength = 10_000;
 
 /**

@@ -10,7 +10,7 @@ export function delayEnd(delay: Delay, now: number): number {
   return "ms" in delay ? now + delay.ms : delay.untilMs;
 }
 
-/** A year, like every other bound on time. A larger number was probably meant as milliseconds. For a longer sleep there is `until`. */
+/** A year, like the maximum of a timeout. A larger number was probably meant as milliseconds. For a longer sleep there is `until`. */
 export const maxDelaySeconds = 31_536_000;
 
 /**

@@ -7,7 +7,7 @@ interface DueJob {
   /** The beginning of the sentence, which says what is due. */
   readonly clause: string;
   readonly dueAt: Timestamp;
-  /** False when no call is made. A wait that times out, for example, ends however many calls are under way. */
+  /** False when no call is made. A wait that times out, for example, ends even when many calls are under way. */
   readonly needsRoom: boolean;
 }
 
@@ -27,7 +27,7 @@ export function due(circumstances: Circumstances, { facts, clause, dueAt, needsR
   const room = `its organization has ${callCount} calls under way or queued, and one node runs at most ${maxCallsPerNode} of them at once`;
   return {
     state: "roomFull",
-    sentence: `${start}, but there is no room for its call for ${duration(now - dueAt)}: ${room}.`,
+    sentence: `${start}, but there has been no room for its call for ${duration(now - dueAt)}: ${room}.`,
     facts: { ...facts, callCount, maxCallsPerNode },
   };
 }

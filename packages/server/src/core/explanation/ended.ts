@@ -113,7 +113,10 @@ function wayOut(plan: Plan, error: JobError, isInputMissing: boolean): { advice:
     case "TooManyChildren":
       return submit("Register versions that begin fewer jobs");
     case "Interrupted":
-      return { advice: `Find out why nodes end while ${step} runs, ${resume}.`, operation: "ResumeJob" };
+      return {
+        advice: `Find out why the nodes or workers that run ${step} are lost, ${resume}.`,
+        operation: "ResumeJob",
+      };
     case "ExecutorError":
     case "Cancelled":
       return { advice: `Fix what ${step} calls, ${resume}.`, operation: "ResumeJob" };

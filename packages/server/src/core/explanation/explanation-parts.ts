@@ -55,7 +55,7 @@ export interface ExplanationFacts {
   readonly step?: string;
   readonly visit?: number;
   readonly attempt?: number;
-  /** The number of the last attempt: if it fails too, the step gives up. It follows from the retry policy that applies now. */
+  /** The number of the last attempt that the present retry policy allows. If this attempt fails too, the step gives up. */
   readonly maxAttempts?: number;
   readonly nextAttemptAt?: Timestamp;
   /** The time at which the node that parked the job tries to continue it again. */
@@ -131,7 +131,7 @@ export interface QueueFacts {
 export interface WorkerFacts {
   readonly name: string;
   readonly takenAt: Timestamp;
-  /** The time at which another worker gets the task, unless this worker sends a heartbeat before. */
+  /** The time at which another worker gets the task if this worker sends no heartbeat before then. */
   readonly leaseUntil: Timestamp;
   /** The progress that the worker reported last. */
   readonly progress?: JsonValue;

@@ -226,7 +226,7 @@ function lost(node: NodeFacts, call: string, now: Timestamp): string {
 
 /**
  * The number of the last attempt. The number of an attempt also counts attempts before a resume and attempts on lost nodes, which the policy does not
- * count. So this counts on from the present attempt.
+ * count. So the attempts that the policy still allows are added to the number of the present attempt.
  */
 function lastAttempt(policy: RetryPolicy, attempt: number, failedAttempts: number): number {
   return attempt + Math.max(0, policy.maxAttempts - failedAttempts - 1);

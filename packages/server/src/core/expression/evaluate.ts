@@ -239,7 +239,7 @@ class Evaluation {
     }
   }
 
-  /** The items of a list, or the keys of a map, sorted for the same reason as in `jsonText`. */
+  /** The items of a list, or the keys of a map. The keys are sorted, because their order in the map may change when the job is read again. */
   #itemsOf(node: NodeOf<"macro">): readonly JsonValue[] {
     const list = this.value(node.list);
     this.#current = node;

@@ -18,7 +18,7 @@ const has: FunctionDescription = {
   name: "has",
   forms: "function",
   signature: "has(path)",
-  summary: "Whether the path has a value: a property, or the output of a step that ran.",
+  summary: "Whether something is at the path, such as a property that exists or the output of a step that ran.",
   example: ['has({"a": 1}.b)', false],
 };
 

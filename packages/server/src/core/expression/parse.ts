@@ -61,7 +61,7 @@ const limits = {
 /** The library is used only for parsing. Its own evaluation and types use other numbers than JSON, and do not bound the work. */
 const grammar = new Environment({ unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: false, limits });
 
-/** Says in the words of this service what the library's message means. */
+/** Explains the library's message in the words of this service. */
 function wordsOf(error: ParseError, source: string): string {
   const found = source.slice(error.range?.start ?? 0, Math.max(error.range?.end ?? 0, (error.range?.start ?? 0) + 1));
   switch (error.code) {

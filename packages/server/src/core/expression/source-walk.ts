@@ -27,7 +27,7 @@ export function tooManySigns(source: string, maxCount: number): number | undefin
 }
 
 /**
- * Returns the first position from `start` on that is outside strings and comments, or a position behind the end. It follows the parser's rules. A
+ * Returns the first position from `start` on that is outside strings and comments, or a position after the end. It follows the parser's rules. A
  * string begins and ends with one or three single or double quotes. In a string, the character after a backslash belongs to the string. A comment
  * goes from `//` to the end of the line. This is called for every character of every expression, so it is not a generator, which would take five
  * times as long.
@@ -43,7 +43,7 @@ function codeFrom(source: string, start: number): number {
   return position;
 }
 
-/** The position behind a string that begins at `start`. */
+/** The position after a string that begins at `start`. */
 function endOfString(source: string, start: number): number {
   const quote = source[start] as string;
   const delimiter = source.startsWith(quote.repeat(3), start) ? quote.repeat(3) : quote;
@@ -54,7 +54,7 @@ function endOfString(source: string, start: number): number {
   return position + delimiter.length;
 }
 
-/** The position behind a comment that begins at `start`. */
+/** The position after a comment that begins at `start`. */
 function endOfLine(source: string, start: number): number {
   const end = source.indexOf("\n", start);
   return end === -1 ? source.length : end + 1;

@@ -22,7 +22,7 @@ export type BranchResults = ReadonlyMap<number, BranchResult>;
 
 export const noResults: BranchResults = new Map();
 
-/** The other values of a job have the sequence numbers of its history as their numbers. Those never become this large. */
+/** The other values of a job have the sequence numbers of its history as their numbers. Those numbers never become this large. */
 export const firstNumberOfResults = 1_000_000_000;
 
 /**

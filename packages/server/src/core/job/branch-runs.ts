@@ -98,7 +98,7 @@ export class BranchFolder {
     return { ...run, status: "open" };
   }
 
-  /** Only after a choice does the entry name the next step. Otherwise the plan names it. */
+  /** The entry names the next step only after a choice. Otherwise the plan names the next step. */
   #isLast({ step, next }: { readonly step: string; readonly next?: string | null }): boolean {
     return next === null || (next === undefined && this.#plan.steps.get(step)?.next === null);
   }

@@ -2,8 +2,8 @@ import { mainBranch } from "../branch-path.ts";
 import type { CallingStep, JobState } from "./job-state.ts";
 
 /**
- * Names one call of a job that the job owes or has under way. No other call of the job ever has the same epoch, so a late outcome is never taken for
- * the outcome of a later call.
+ * Names one call that a job owes or has under way. No other call of the job ever has the same epoch, so a late outcome is never taken for the outcome
+ * of a later call.
  */
 export interface CallName {
   readonly branch: string;

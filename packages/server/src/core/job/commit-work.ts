@@ -23,10 +23,10 @@ const maxExpressionWork = 250_000;
 
 const workPerSlot = 10;
 
-/** Measuring a byte always takes the same time, also when it is one of up to six bytes of an escaped character. */
+/** Measuring a byte always takes the same time, even when the byte belongs to an escaped character, which may have six bytes. */
 const measuredBytesPerUnit = 16;
 
-/** The work that one change of a job does. After a certain amount of it the commit ends, and the job continues in the next one. */
+/** The work that one change of a job does. After a certain amount of work the commit ends, and the job continues in the next commit. */
 export class CommitWork {
   #enteredCount = 0;
   #storedSize = 0;

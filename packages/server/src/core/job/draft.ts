@@ -320,7 +320,7 @@ export class JobDraft {
     return this.#end !== undefined;
   }
 
-  /** Fails the job because of the current branch. All other branches stay where they are too, so that a resume can continue them. */
+  /** Fails the job because of the current branch. All branches stay where they are, so that a resume can continue them. */
   fail(resumeAt: ResumePoint, attempt: number, stepError: StepError): void {
     const error = { ...stepError, step: resumeAt.name, attempt, ...branchField(this.branch) };
     this.record({ type: "job.failed", error });

@@ -8,7 +8,7 @@ import type { PendingState, RunningState, WaitVisit } from "./job-state.ts";
 import { placeOf } from "./result-rows.ts";
 import type { AnyCursor } from "./resume-point.ts";
 
-/** Which visit of a wait step an event was sent for: any visit, or one. If the event cannot be sent for such a visit, the reason. */
+/** The visit of a wait step for which an event was sent: any visit, or one visit. If the event cannot be sent for that visit, the reason. */
 export type EventAddress =
   | { readonly type: "any" }
   | { readonly type: "one"; readonly visit: WaitVisit }
@@ -104,7 +104,7 @@ function levelsOf(path: string) {
   return levels;
 }
 
-/** Whether a branch that is not open now began earlier. This is so when its fork has begun it, or when that visit of the fork is over. */
+/** Whether a branch that is not open now began earlier. This is so when its fork has begun it, or when the visit of the fork in its path is over. */
 function hasBegun(plan: Plan, state: PendingState | RunningState, path: string): boolean {
   const level = levelOf(path);
   const parent = state.cursors.find(({ branch }) => branch === parentOf(path));

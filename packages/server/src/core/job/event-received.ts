@@ -89,7 +89,7 @@ function noRoomForUnlistedId({ listedEventIds }: Plan, progress: Progress): stri
   const eventIds = [...Object.keys(bufferedEvents), ...addressedEvents.map(({ eventId }) => eventId)];
   return eventIds.filter((eventId) => !listedEventIds.has(eventId)).length < maxUnlistedEvents
     ? undefined
-    : `The job has ${maxUnlistedEvents} events for later waits whose ids come from expressions, which is the maximum of one job. Send the event when the job waits for it.`;
+    : `The job has ${maxUnlistedEvents} events that it keeps for later waits and whose event ids come from expressions. This is the maximum of one job. Send the event when the job waits for it.`;
 }
 
 const maxUnlistedEvents = 1_000;

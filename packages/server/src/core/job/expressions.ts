@@ -45,7 +45,7 @@ export function render(
 
 const specialKeys = /"(?:__proto__|prototype)":/;
 
-/** Finds a key that is not allowed in values from outside either (`json/json-problem.ts`). */
+/** Finds a key that no value may have. Values from outside are checked for the same keys in `json/json-problem.ts`. */
 function specialKeyIn(value: JsonValue, holder: string | undefined): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   for (const [key, part] of Object.entries(value)) {

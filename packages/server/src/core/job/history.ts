@@ -231,7 +231,7 @@ export function foldSteps(jobInput: JsonValue, entries: Iterable<HistoryEntry>):
 function wholeValue(jobInput: JsonValue, place: ValuePlace): JsonValue {
   if ("value" in place) return place.value;
   if ("stored" in place && place.stored === jobInputNumber) return jobInput;
-  throw new Error("A whole history names a value that is not in it.");
+  throw new Error("The complete history of a job refers to a value that the history does not contain.");
 }
 
 /** Folds entries, in their order, into step runs. Entries before the first start belong to an earlier run, and are left out. */
@@ -314,9 +314,9 @@ function apply<Value>(run: MutableRun<Value>, entry: Entry<Value>): void {
   }
 }
 
-const branchCancelled = "The branch was cancelled while this step was under way: the step around it had ended.";
+const branchCancelled = "The branch was cancelled while this step was under way: the step around the branch had ended.";
 
-/** Ends a step run whose job or branch has ended. A wait or a sleep that was given up has not failed: its events or its time only did not come. */
+/** Ends a step run whose job or branch has ended. A wait or a sleep that was given up has not failed: its events or its end had not come yet. */
 function endEarly(run: MutableRun<unknown>, at: Timestamp, message: string): void {
   if (run.finishedAt !== undefined) return;
   if (run.status === "successful_but_incomplete") {

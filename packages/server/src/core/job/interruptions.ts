@@ -5,8 +5,8 @@ export type CallHolder = "node" | "worker";
 const suspectAfterInterruptions = 2;
 
 /**
- * The maximum number of interruptions for which a call is blamed. Without it, a step that crashes its node would move from node to node for ever. A
- * call is blamed only while it is the only suspect of its node, so that calls which ran beside the one that crashes nodes do not fail with it.
+ * The maximum number of interruptions for which a call is blamed. Without a maximum, a step that crashes its node would move from node to node for
+ * ever. A call is blamed only while it is the only suspect of its node. So a call does not fail because another call crashed their node.
  */
 const maxInterruptions = 5;
 

@@ -35,7 +35,7 @@ export function scopeOf(draft: JobDraft, made: Made): Scope {
   };
   const loops = levels.flatMap((level) => loopOf(level) ?? []);
   return {
-    // This is a getter, because the job's input may not have been read. An expression that does not need it works all the same.
+    // This is a getter, because the job's input may not have been read. An expression that does not read the input still works.
     get input() {
       return job.input;
     },

@@ -94,11 +94,11 @@ export interface Carried {
   readonly visits: Readonly<Record<string, number>>;
   /** The properties that a later step may still take. Each has its value from the latest output that had it. */
   readonly properties: JsonObject;
-  /** The latest output. It is kept only when a step that takes over after a failure may receive it whole. */
+  /** The latest output. It is kept only when a step that takes over after a failure may receive the whole output. */
   readonly lastOutput?: JsonValue;
   /**
-   * Properties of the job's input that a later step must not take from there. A wait step declares them, but no event brought them in its latest
-   * visit. Left out while there are none.
+   * Properties that a later step must not take from the job's input. A wait step declares them, but no event brought them in the latest visit of the
+   * wait step. Left out while there are none.
    */
   readonly absentProperties?: readonly string[];
   /** Values that expressions of later steps may read, by slot (`plan/slots.ts`). Left out while there are none. */
@@ -179,8 +179,8 @@ export interface StartedStep extends StepPosition {
   /** The number of failed attempts since the step was entered or the job was resumed. The retry policy counts these. */
   readonly failedAttempts: number;
   /**
-   * The number of attempts that were lost with their node or worker. They have a bound of their own (`interruptions.ts`), so that a step that crashes
-   * its node fails at last.
+   * The number of attempts that were lost with their node or worker. They have a bound of their own (`interruptions.ts`), so a step that crashes its
+   * node fails in the end.
    */
   readonly interruptions: number;
   /** The start of this visit. It is left out after a resume and in states of earlier releases. Then only the history has it. */

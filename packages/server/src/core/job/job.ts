@@ -390,7 +390,7 @@ function resume(draftFor: DraftFor, job: Job, fact: JobResumed): Change {
 
 /**
  * Continues a child for a new call of its parent. A child that failed or was cancelled is resumed. A child that is under way continues, and the new
- * call gets its outcome. When no call waits for the child, it is left as it is, even if it was cancelled, because the step only needs it to exist.
+ * call gets its outcome. When no call waits for the child, nothing changes, even if the child was cancelled: the step only needs a child that exists.
  */
 function calledByParent(draftFor: DraftFor, job: Job, { at, epoch }: ParentCalled): Change {
   const { state } = job;

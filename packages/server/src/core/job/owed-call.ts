@@ -76,7 +76,7 @@ function makeChild(
   return undefined;
 }
 
-/** How many attempts of the visit have failed or were lost so far. The limits of the visit count these. */
+/** The numbers of failed and of lost attempts of the visit so far. The limits of a visit apply to these numbers. */
 export interface CallCounts {
   readonly failedAttempts: number;
   readonly interruptions: number;

@@ -280,7 +280,7 @@ function carriedOn(draft: JobDraft, step: PlanStep, output: JsonValue): Carried 
   return absent.length === 0 ? { ...others, properties } : { ...others, properties, absentProperties: absent };
 }
 
-/** Fails a step for good. A step that its `onFailure` names takes over, or the job fails. */
+/** Fails a step, without another attempt. The step that its `onFailure` names for this error takes over, or the job fails. */
 export function failStep(
   draft: JobDraft,
   position: StepPosition,
@@ -374,8 +374,8 @@ function waitVisitOf({ branch }: JobDraft, { name, visit }: Pick<StepPosition, "
 }
 
 /**
- * Completes the wait if enough of the awaited events are here. It consumes these events, so that the next visit needs new ones. When a wait failed
- * because of its events and the job is resumed, it also waits for new ones. "unread": enough events are here, but the next commit must read their
+ * Completes the wait if enough of the awaited events are here. The wait consumes these events, so the next visit needs new events. When a wait failed
+ * because of its events and the job is resumed, the wait also needs new events. "unread": enough events are here, but the next commit must read their
  * payloads, because expressions gave their ids only in this commit.
  */
 export function completeWait(

@@ -8,13 +8,13 @@ export type JsonProblem = Problem & { readonly textOffset: number };
  * Walks JSON text and returns the first thing in it that is not allowed; undefined when there is none. Besides errors of syntax, these are not
  * allowed:
  *
- * - too deep nesting: `JSON.parse` accepts a million nested arrays, but `JSON.stringify` crashes at some thousands;
- * - numbers that JavaScript would change beyond recognition: whole ones past 2^53 - 1, those that become Infinity, and those that become 0. A decimal
- *   fraction such as 0.1000000000000000055 is taken as the nearest double, as everywhere;
+ * - nesting that is too deep: `JSON.parse` accepts a million nested arrays, but `JSON.stringify` crashes at some thousands;
+ * - numbers that JavaScript would change too much: whole numbers beyond 2^53 - 1, numbers that become Infinity, and numbers that become 0. A decimal
+ *   fraction such as 0.1000000000000000055 is allowed, and is read as the nearest double, as usual;
  * - NUL, which PostgreSQL cannot store, and half surrogate pairs, which it turns into U+FFFD;
- * - keys that reach for an object's prototype.
+ * - keys that lead to an object's prototype: `__proto__`, and `prototype` in the value of `constructor`.
  *
- * The text is walked and not the parsed value, because only the text still has the number that was meant and the place of an error.
+ * The walk reads the text and not the parsed value, because only the text has the number that was meant, and the place of an error.
  */
 export function findJsonProblem(text: string, maxDepth: number): JsonProblem | undefined {
   const walk = new JsonWalk(text, maxDepth);
@@ -48,7 +48,7 @@ const closeBracket = 0x5d;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Nearly every small text has fewer brackets than levels are allowed. `indexOf` counts brackets very quickly. */
+/** Nearly every small text has fewer brackets than the allowed number of levels. `indexOf` counts brackets very quickly. */
 function hasMoreBrackets(text: string, count: number): boolean {
   let found = 0;
   for (const bracket of ["{", "["]) {
@@ -223,7 +223,7 @@ class JsonWalk {
     return true;
   }
 
-  /** Moves the position behind the text that the pattern matches here. Returns false when the pattern does not match. */
+  /** Moves the position to the end of the text that the pattern matches here. Returns false when the pattern does not match. */
   #skip(pattern: RegExp): boolean {
     pattern.lastIndex = this.#position;
     const match = pattern.test(this.#text);

@@ -77,7 +77,7 @@ class Walk {
     this.#meet(root, this.#position, undefined);
   }
 
-  /** Records the value of a place. The position is at the value's start before the call, and behind the value afterwards. */
+  /** Records the value of a place. The position is at the value's start before the call, and after the value's end when the call returns. */
   #meet(place: Place, start: number, holderStart: number | undefined): void {
     const valueStart = this.#position;
     place.start = start;
@@ -115,7 +115,7 @@ class Walk {
     this.#position++;
   }
 
-  /** Skips or records one value, and skips the comma behind it. */
+  /** Skips or records one value, and skips the comma after it. */
   #item(place: Place | undefined, start: number, holderStart: number): void {
     if (place === undefined) this.#skipValue();
     else this.#meet(place, start, holderStart);
@@ -127,7 +127,7 @@ class Walk {
     return this.#position < this.#text.length && this.#text[this.#position] !== closing;
   }
 
-  /** Skips one character and the white space behind it. */
+  /** Skips one character and the white space after it. */
   #enter(): void {
     this.#position++;
     this.#skipSpace();
@@ -161,7 +161,7 @@ class Walk {
 }
 
 /**
- * Finds the offsets in the text for offsets in a string. Each unit of the string is one character or one escape in the text. An offset behind the end
+ * Finds the offsets in the text for offsets in a string. Each unit of the string is one character or one escape in the text. An offset after the end
  * of the string counts as the end.
  */
 function textOffsetsOf(text: string, start: number, end: number, stringOffsets: ReadonlySet<number>) {

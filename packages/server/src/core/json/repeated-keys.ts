@@ -16,7 +16,7 @@ export function findRepeatedKeys(text: string, value: JsonValue, maxCount: numbe
   return repeated;
 }
 
-/** Counts the keys in a text by the colons outside of strings. Each key has one colon behind it, and there are no others. */
+/** Counts the keys in a text by the colons outside of strings. There is one colon after each key, and no other colon. */
 function keysInText(text: string): number {
   let count = 0;
   for (let position = 0; position < text.length; position++) {

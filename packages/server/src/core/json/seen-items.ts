@@ -1,12 +1,12 @@
 import type { JsonObject, JsonValue } from "./json.ts";
 
-/** Takes units of about 20 ns from what a check may still cost. Returns false when not enough units are left. */
+/** Takes units of about 20 ns from the remaining budget of a check. Returns false when not enough units are left. */
 type Charge = (units: number) => boolean;
 
 /**
  * Finds the equal items of a list. Each item is looked up by its hash, a number that is computed from its contents. A `Map` would need a text of each
- * item. That took five to ten times as long for small arrays and objects. A user can choose items that share a hash, so comparing them is charged as
- * well.
+ * item, and making the text took five to ten times as long for small arrays and objects. A user can choose items that share a hash, so comparing them
+ * is charged as well.
  */
 export class SeenItems {
   readonly #items: readonly JsonValue[];
@@ -135,7 +135,7 @@ function mixed(bits: number): number {
   return hash ^ (hash >>> 16);
 }
 
-// Any numbers will do as long as they differ.
+// Any different numbers work here.
 const textHash = 0x811c9dc5;
 const arrayHash = 0x2545f491;
 const objectHash = 0x5bd1e995;

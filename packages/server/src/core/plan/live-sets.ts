@@ -69,8 +69,8 @@ function findLive({ graph, names, readBy, overwrittenOn }: LiveQuestion): BitRow
 }
 
 /**
- * Returns, by step, the names that may have a value at the step's end. This is needed for a chain in which each step asks whether it ran before:
- * without it, each name would be remembered from the first step on, before it has a value.
+ * Returns, by step, the names that may have a value at the step's end. This is needed for a chain in which each step asks whether it ran before.
+ * Otherwise each name in the chain would be remembered from the first step on, although the name has no value yet.
  */
 function findPresent({ graph, names }: LiveQuestion, { atStart, by }: Given): BitRows | undefined {
   const present = new BitRows(graph.stepCount, names.length);
@@ -87,7 +87,7 @@ function findPresent({ graph, names }: LiveQuestion, { atStart, by }: Given): Bi
 
 /**
  * Visits the steps in the two orders alternately until no visit changes the rows. The first order should follow the direction of the changes.
- * Undefined when it takes too long, which only an artificial tangle of loops does.
+ * Undefined when this takes too long. Only an artificial tangle of loops takes so long.
  */
 function settle(
   orders: readonly [readonly number[], readonly number[]],

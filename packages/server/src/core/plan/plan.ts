@@ -24,7 +24,7 @@ export interface Plan {
   readonly waitsByEventId: ReadonlyMap<string, readonly WaitPlanStep[]>;
   /** Whether a wait step of the version takes properties from payloads, or an expression reads a payload. */
   readonly readsPayloads: boolean;
-  /** The names of the waits whose ids are given by expressions, and of the steps that lead to such a wait. Any event may still be for it. */
+  /** The names of the waits whose ids are given by expressions, and of the steps that lead to such waits. Any event may still be for such a wait. */
   readonly beforeOpenWaits: ReadonlySet<string>;
   /** The events that expressions read. */
   readonly readEventIds: ReadonlySet<string>;
@@ -42,7 +42,7 @@ export interface PlanStep {
   /** The template that makes the output from the raw result. Undefined when the raw result is the output. */
   readonly outputTemplate: Template | undefined;
   readonly next: Transition;
-  /** The handlers of failures. After an error, the first handler that matches it takes over. Without one, the job fails. */
+  /** The handlers of failures. After an error, the first handler that matches it takes over. When no handler matches, the job fails. */
   readonly onFailure: readonly FailureHandler[];
   /**
    * The names of the properties that the job's state must carry on from here. A later step may still take them from outputs that were made up to and

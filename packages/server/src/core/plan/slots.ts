@@ -32,10 +32,10 @@ export function baseOf(slot: string): string {
   return slot.split("/", 4).join("/");
 }
 
-/** Which part of a value is remembered: the whole value, these properties of it, or nothing (undefined). */
+/** The part of a value that is remembered: the whole value, these properties of it, or nothing (undefined). */
 export type KeptPart = "whole" | readonly string[] | undefined;
 
-/** Which values a branch remembers for expressions when it leaves a step. */
+/** The values that a branch remembers for expressions when it leaves a step. */
 export interface Remembering {
   /** The slots that expressions of later steps may still read. */
   readonly slots: ReadonlySet<string>;

@@ -69,7 +69,7 @@ class Check implements Walk {
   #sensitivity = 0;
   /**
    * The patterns met so far, with their matchers. Looking a matcher up among those of all definitions takes longer than matching a short text. With
-   * `countsCompiling`, compiling a pattern costs checks, even if the pattern was compiled before: this must not decide what fits.
+   * `countsCompiling`, compiling a pattern costs checks, even if it was compiled before: the state of the cache must not decide what fits.
    */
   #matchers: Map<Pattern, Matcher> | undefined;
   readonly #countsCompiling: boolean;
@@ -157,8 +157,9 @@ class Check implements Walk {
   }
 
   /**
-   * The canonical text of a value. Empty when the value costs more than `maxCost`; no allowed value has an empty text. The cost is counted before the
-   * text is made, because a value may have a megabyte and be checked against many schemas.
+   * The canonical text of null, an object or an array. An empty text equals no allowed value. The text is empty for any other value, and when the
+   * value costs more than `maxCost` or than the cost that remains. The cost is counted before the text is made, because a value may have a megabyte
+   * and be checked against many schemas.
    */
   #canonical(value: JsonValue, maxCost: number): string {
     if (typeof value !== "object") return "";
@@ -364,7 +365,7 @@ const none: readonly Schema[] = [];
 /** `costOfCanonicalJson` counts in units of about 50 ns, and a check takes about 20 ns. */
 const checksPerCost = 2;
 const checksPerMatcher = 14;
-/** What re2js allocates for each match takes 150 to 300 ns. The matcher's own cost counts only the characters. */
+/** For each match, re2js allocates objects, which takes 150 to 300 ns. The matcher's own cost counts only the characters. */
 const checksPerMatch = 10;
 /**
  * The number of names up to which listing them is cheap. An object of thousands of properties keeps them in a table, which is sorted each time the

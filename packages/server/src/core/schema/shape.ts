@@ -12,8 +12,8 @@ import {
 import { allTypes, noTypes, type TypeSet, typeOf, typeSets } from "./type-set.ts";
 
 /**
- * If the schema is closed, keeps only the declared properties of an object. Any other value is returned as it is (the same reference). So is an
- * object from which nothing has to be dropped.
+ * If the schema is closed, keeps only the declared properties of an object. Any other value is returned as it is (the same reference). An object from
+ * which nothing has to be dropped is also returned as it is.
  */
 export function narrowValue(schema: Schema, value: JsonValue): JsonValue {
   if (!isJsonObject(value)) return value;
@@ -115,7 +115,7 @@ function typesUnder({ oneOf, not, conditional }: RareRules): TypeSet {
   return types & ((acceptedTypes(condition) & acceptedTypes(consequent)) | acceptedTypes(alternative));
 }
 
-/** The types of which every value fits. Empty when the schema has other rules than types. */
+/** The types whose values all fit the schema. Empty when the schema has rules other than types. */
 function typesOnly({ types, ...rules }: Schema): TypeSet {
   const { isSensitive: _, ...others } = rules;
   return Object.values(others).every((rule) => rule === undefined) ? types : noTypes;

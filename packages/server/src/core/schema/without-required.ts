@@ -29,8 +29,8 @@ export function withoutRequired(schema: Schema, names: ReadonlySet<string>): Sch
 }
 
 /**
- * Keeps the rules that count or name properties, but loosens them. Drops the other rules: when a property is missing, a value may meet or break them
- * only because of that.
+ * Loosens the rules that require properties, by their number or by their names. Drops `oneOf`, `not` and `if`: a value may meet or break them only
+ * because a property is missing. Keeps all other rules.
  */
 function withoutRareRequirements(rules: RareRules, names: ReadonlySet<string>): RareRules {
   const { multipleOf, uniqueItems, minProperties, maxProperties, propertyNames, dependentRequired } = rules;

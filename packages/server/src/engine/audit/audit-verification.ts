@@ -33,7 +33,7 @@ export interface AuditVerification {
   readonly checkedSeals: number;
   readonly unsealedEntries: number;
   readonly newestSeal: SealLink | null;
-  /** The first hundred findings at most. */
+  /** At most the first hundred findings. */
   readonly findings: readonly AuditFinding[];
 }
 
@@ -44,8 +44,8 @@ const entriesAtOnce = 1_000;
 /**
  * Checks an organization's audit trail against its seals, page by page, while the service goes on writing it. Three things cannot be detected. First,
  * before an entry was sealed, its row may have been removed together with its place in the list of entries that wait for a seal. Second, the newest
- * entries may have been removed together with their seals, or put back into that list so that the service sealed them again, unless a later seal is
- * known and expected (`expectSeal`). Third, somebody who has both the database and the secret key can change anything.
+ * entries may have been removed together with their seals, or put back into that list so that the service sealed them again. This is detected only
+ * when a later seal is known and expected (`expectSeal`). Third, somebody who has both the database and the secret key can change anything.
  */
 export async function verifyAudit(trail: AuditTrail): Promise<AuditVerification> {
   const verification = new Verification(trail);
@@ -55,7 +55,10 @@ export async function verifyAudit(trail: AuditTrail): Promise<AuditVerification>
   return verification.result();
 }
 
-/** Checks a verified trail against a seal that was seen before. This is the only way to detect that the end of the chain was cut off since then. */
+/**
+ * Checks a verified trail against a seal that was seen before. This is the only way to detect that the end of the chain was cut off after that seal
+ * was seen.
+ */
 export async function expectSeal(
   { database, organizationId }: Omit<AuditTrail, "keys">,
   verified: AuditVerification,
@@ -100,7 +103,8 @@ class Verification {
     const { database, organizationId } = this.#trail;
     const from = seals[0]?.sealNumber ?? 0;
     const to = seals.at(-1)?.sealNumber ?? 0;
-    // A seal that covers more entries than it says was changed. The limit keeps its surplus from pushing the entries of the other seals out of the page.
+    // A seal that covers more entries than its count says was changed. The limit leaves room for such surplus entries, so that the entries of the
+    // other seals still fit into the page.
     const limit = countEntries(seals) + entriesAtOnce;
     const covered = await listCoveredEntries(database, organizationId, { from, to }, limit);
     const entryIds = covered.map(({ entryId }) => entryId);
@@ -176,7 +180,7 @@ class Verification {
   #report(finding: AuditFinding): void {
     this.#isIntact = false;
     if (finding.kind === "seal-missing") {
-      // Each entry that the missing seal covered reports it.
+      // Every entry that the missing seal covered leads to the same finding, so the finding is kept only once.
       if (this.#missingSeals.has(finding.sealNumber)) return;
       if (this.#findings.length < maxFindings) this.#missingSeals.add(finding.sealNumber);
     }

@@ -31,7 +31,7 @@ export interface DispatcherOptions {
   readonly maxCallsPerOrganization: number;
   readonly maxQueuedCalls: number;
   readonly defaultTimeoutMs: number;
-  /** How long a suspect is the only one under way. A call that ends its process mostly does so soon. */
+  /** The longest time for which a suspect keeps other suspects from beginning. A call that ends its process mostly does so soon. */
   readonly suspectTurnMs?: number;
   readonly random: () => number;
   readonly onDefect: (error: unknown) => void;
@@ -51,7 +51,10 @@ export class Dispatcher {
   readonly #queue: FairQueue<OwedCall>;
   readonly #owed = new OwedCalls();
   readonly #handBacks = new Set<Promise<void>>();
-  /** The suspect whose turn it is. Suspects begin one at a time. So when the node dies soon after, it is known which suspect was under way. */
+  /**
+   * The suspect (`core/job/interruptions.ts`) whose turn it is. Suspects begin one at a time. So when the node dies soon after, it is known which
+   * suspect was under way.
+   */
   #suspect: OwedCall | undefined;
   #laterSuspects: OwedCall[] = [];
   #isLeaving = false;
@@ -62,7 +65,7 @@ export class Dispatcher {
   }
 
   /**
-   * Receives a committed change and the lease term in which it was committed. Queues the calls that the change asks for, and gives up the calls that
+   * Receives a committed change and the lease term in which its commit began. Queues the calls that the change asks for, and gives up the calls that
    * it made obsolete.
    */
   take({ job, calls, plan }: Omit<ChangedJob, "notices">, leaseTerm: number): void {
@@ -160,7 +163,7 @@ export class Dispatcher {
       return true;
     }
     this.#suspect = owed;
-    // A suspect may wait for an answer for hours, and the next one may be of another organization.
+    // A suspect may wait for an answer for hours, and the next suspect may be of another organization. So the turn ends after some time.
     const endTurn = () => {
       this.#clearSuspect(owed);
       this.#beginWhatMay();

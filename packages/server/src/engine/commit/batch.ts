@@ -50,7 +50,7 @@ export interface BatchContext extends ReplayContext, CallTerms {
   readonly maxBytes: number;
   /** The largest number of jobs below one root. */
   readonly maxDescendantsPerJob: number;
-  /** Without it, the store is asked for every value again. */
+  /** Without this cache, the store is asked for every value again. */
   readonly recentValues?: RecentValues | undefined;
   readonly turn: BatchTurn;
   readonly hasRoomForCall: (organizationId: string) => boolean;
@@ -412,7 +412,10 @@ async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: Ba
   noteHandedTasks(changed, handed, context);
 }
 
-/** A commit that adds fewer bytes for a job is small, as most are. For a small commit, only the time to decide its commands counts. */
+/**
+ * A commit that adds fewer bytes than this for a job is small. Most commits are small. For a small commit, only the time to decide its commands
+ * counts.
+ */
 const smallBytes = 10_000;
 
 function changedJobs(jobs: LoadedJobs): OpenJob[] {

@@ -36,7 +36,7 @@ export interface GroupCommitOptions {
   readonly maxQueuedFacts: number;
   readonly maxQueuedFactsPerOrganization: number;
   readonly commitTimeoutMs: number;
-  /** Without it, the store is asked for every value again. */
+  /** Without this cache, the store is asked for every value again. */
   readonly recentValues?: RecentValues;
   readonly idempotencyHours: number;
   readonly hasRoomForCall: (organizationId: string) => boolean;
@@ -76,7 +76,7 @@ export type Sender = "caller" | "engine";
 /**
  * The only way in for durable changes of jobs. Commands queue up. The whole queue, up to a bound, becomes one transaction. When no batch is under
  * way, the queue becomes a batch at the end of the same turn of the event loop, so a single caller waits for one commit only. Under load the batches
- * grow by themselves. No command ever waits for a timer.
+ * grow by themselves. A batch never waits for a timer before it begins.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
@@ -149,7 +149,7 @@ interface Waiting extends Queued {
   readonly reject: (error: unknown) => void;
 }
 
-/** The queue of commands for organizations that can be changed in one transaction. */
+/** The queue of commands for a group of organizations that one transaction can change together. */
 class Group {
   readonly #options: GroupCommitOptions;
   readonly #turns = new Turns();
@@ -157,7 +157,7 @@ class Group {
     for (const waiting of commands) this.add(waiting);
   });
   #queue: Waiting[] = [];
-  /** Commands of the batch under way for which their organization's turn was too short. They come before all that arrived meanwhile. */
+  /** Commands of the batch under way for which no time of their organization's turn was left. They come before all commands that arrived later. */
   #deferred: Waiting[] = [];
   #isDraining = false;
   #wasCostly = false;
@@ -180,7 +180,7 @@ class Group {
     setImmediate(() => void this.#drain());
   }
 
-  /** Whether a command can wait until the rest of its organization is over. Otherwise, the command is refused at its deadline. */
+  /** Whether the deadline of a command allows it to wait until its organization has rested. Otherwise, the command is rejected at its deadline. */
   #canRest({ deadline, reject }: Waiting, restMs: number): boolean {
     const leftMs = deadline - performance.now();
     if (leftMs > restMs) return true;
@@ -238,7 +238,7 @@ class Group {
       }
       const size = error instanceof StatementGivenUpError ? partOfSlow(batch.length) : Math.ceil(batch.length / 2);
       for (let start = 0; start < batch.length; start += size) {
-        // Meanwhile, callers whose deadline is over have been answered.
+        // Callers whose deadline has passed are answered first.
         const part = this.#dismissLate(batch.slice(start, start + size), asError(error));
         await this.#commitWhole(this.#deferAfterDeferred(part));
       }
@@ -291,7 +291,7 @@ class Group {
 
   /**
    * Retries while the store is out of reach; callers leave at their deadline. When the answer to a COMMIT was lost, the commit is looked up before
-   * anything is applied again, even if all its callers have left, because this node may have to make its calls.
+   * anything is applied again. The look-up happens even if all callers have left, because this node may have to make the calls of that commit.
    */
   async #commitUntilKnown(batch: readonly Waiting[]): Promise<void> {
     let waiting = batch;

@@ -30,10 +30,10 @@ export interface NextBatch<One> {
 }
 
 /**
- * Takes commands in the order of arrival, up to the bounds. An organization's commands in the batch are for no more jobs than it has room for. A
- * second command with the same idempotency key waits for the next batch. Once a command for a job has failed alone, later commands for this job are
- * in batches of their own, so that other commands need not be split off again. Organizations whose commands were costly lately take turns with the
- * other organizations. So a cheap command waits for a costly one only if the costly one has begun already.
+ * Takes commands in the order of arrival, up to the bounds. The commands of one organization in the batch are for at most as many jobs as the
+ * organization has room for (`Turns`). A second command with the same idempotency key waits for the next batch. Once a command for a job has failed
+ * alone, later commands for this job are in batches of their own, so that other commands need not be split off again. Organizations whose commands
+ * were costly recently take turns with the other organizations. So a cheap command waits for a costly one only if the costly one has begun already.
  */
 export function takeNextBatch<One extends Queued>(queue: readonly One[], options: NextBatchOptions): NextBatch<One> {
   const { turns, parking, maxBatchSize, maxBatchBytes } = options;
@@ -59,7 +59,8 @@ export function takeNextBatch<One extends Queued>(queue: readonly One[], options
       resting.set(organizationId, { commands: [one], restMs });
       continue;
     }
-    // The loop goes on when the batch is full: if one command of an organization rests, all of them must, or their order would change.
+    // The loop goes on when the batch is full: if one command of an organization rests, all commands of this organization must rest, or their order
+    // would change.
     isFull ||= batch.length >= maxBatchSize || (batch.length > 0 && bytes + command.bytes > maxBatchBytes);
     if (isFull) {
       left.push(one);

@@ -1,6 +1,6 @@
 /**
- * The commands of organizations that rest. All commands of an organization come back together and in the order in which they arrived: with a timer for
- * each command, a later command could come back before an earlier one of the same job, because timers round their times.
+ * The commands of organizations that rest. All commands of an organization come back together and in the order in which they arrived. With a timer
+ * for each command, a later command could come back before an earlier one of the same job, because timers round their times.
  */
 export class Resting<One> {
   readonly #lists = new Map<string, One[]>();
@@ -14,7 +14,10 @@ export class Resting<One> {
     return this.#lists.has(organizationId);
   }
 
-  /** Adds a command that arrived after all other commands of the organization. `restMs` is used only if no other command of the organization rests yet. */
+  /**
+   * Adds a command that arrived after all other commands of the organization. `restMs` is used only if no other command of the organization rests
+   * yet.
+   */
   append(organizationId: string, command: One, restMs: number): void {
     this.#listOf(organizationId, restMs).push(command);
   }
@@ -29,7 +32,7 @@ export class Resting<One> {
     if (known !== undefined) return known;
     const list: One[] = [];
     this.#lists.set(organizationId, list);
-    // Rounded up, so that the rest is over when they come back.
+    // The time is rounded up, so that the organization has rested when its commands come back.
     setTimeout(() => {
       this.#lists.delete(organizationId);
       this.#comeBack(list);

@@ -23,7 +23,7 @@ export class Turns {
     this.#cpuMs = cpuMs;
   }
 
-  /** How long an organization's commands have to wait until the next may be decided. */
+  /** How long an organization's commands have to wait before the next command may be decided. */
   restMs(organizationId: string): number {
     const until = this.#restUntil.get(organizationId);
     return until === undefined ? 0 : Math.max(0, until - this.#now());
@@ -158,7 +158,7 @@ export interface BatchTurn {
   ): Decision | undefined;
   /**
    * Notes that the batch reads or writes this many bytes for an organization. That takes much longer than deciding. So after many bytes the
-   * organization rests and has less room in the next batch, unless no other organization has commands.
+   * organization rests and has less room in the next batch, but only while other organizations have commands.
    */
   noteBytes(organizationId: string, bytes: number): void;
   /**
@@ -175,7 +175,7 @@ export interface BatchTurn {
  */
 const aloneTurnMs = 20;
 const sharedTurnMs = 2;
-/** The room of an organization is not limited any more once it has used more than this. */
+/** When the room of an organization would grow to more jobs than this, it is not limited any more. */
 const maxRoom = 500;
 /**
  * When a command takes longer than this, its organization rests afterwards for a multiple of that time. While other organizations have commands, the
@@ -184,17 +184,17 @@ const maxRoom = 500;
 const costlyMs = 5;
 const restFactor = 5;
 const restFactorPerMs = 1 / 2;
-/** Callers whose commands rest get their answers before the deadline of a commit, which is 4 s by default. */
+/** Short enough that callers whose commands rest get their answers before the deadline of a commit, which is 4 s by default. */
 const maxGrownRestMs = 2_000;
 /**
  * An estimate of the time to read or write a byte. On the embedded store 130 KB (the state of a fork with 1,000 open branches) take about 5 ms: two
- * thirds in the store, and one third to parse them and to make them text.
+ * thirds in the store, and one third to parse and to serialize them.
  */
 const msPerByte = 0.04 / 1_000;
 /**
  * The time that an organization's part of a batch may cost while other organizations have commands. When it costs more, the organization has less
- * room in the next batch and rests for a multiple of the excess. The rest is needed because a single command may cost more. Small commands hardly
- * ever lead to a rest, because the smaller room keeps their cost below this time.
+ * room in the next batch and rests for a multiple of the excess. The organization has to rest because a single command may cost more than this time.
+ * Small commands hardly ever make it rest, because the smaller room keeps their cost below this time.
  */
 const shareMs = 5;
 const shareFactor = 3;

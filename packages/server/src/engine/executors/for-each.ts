@@ -23,7 +23,8 @@ export const forEach: Executor = {
         ...items,
       },
       step: {
-        description: "The step where the body begins. It ends with the transition null, and reads its item as `item`.",
+        description:
+          "The step where the body begins. The body ends with the transition null, and reads its item as `item`.",
         type: "string",
       },
       concurrency: {
@@ -53,7 +54,7 @@ export const forEach: Executor = {
     required: ["items", "step"],
     additionalProperties: false,
   },
-  // Few schemas bound the length of a list, so a list that is too long fails the step.
+  // The length of the list is not checked here, because few schemas bound it. A list that is too long fails the step.
   expressionFields: { items: { type: "array" } },
   checkConfig,
   forkRule,

@@ -15,7 +15,7 @@ export function parallel({ maxNameLength }: { maxNameLength: number }): Executor
       properties: {
         branches: {
           description:
-            "The branches: for each name, the step where the branch begins. It ends with the transition null.",
+            "The branches: for each name, the step where the branch begins. The branch ends with the transition null.",
           type: "object",
           propertyNames: {
             type: "string",

@@ -20,7 +20,7 @@ export function waitForEvents(limits: { maxEventIdsPerStep: number; maxNameLengt
 }
 
 function configSchema(maxEventIds: number, maxLength: number): JsonObject {
-  // The schema of an event id that SendJobEvent accepts: an event with another id could never arrive.
+  // The schema of an event id that SendJobEvent accepts. An event whose id does not fit this schema could never arrive.
   const eventId = { type: "string", minLength: 1, maxLength, pattern: "^[^\\x00-\\x1f\\x7f-\\x9f]*$" };
   const reference = {
     type: "object",

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** The number of jobs that are told at once, whose commit takes a few milliseconds. Requests of others go into the commits in between. */
+/** The number of jobs that are told at once. Their commit takes a few milliseconds. Requests of others go into the commits in between. */
 const maxToldAtOnce = 30;
 
 export interface Told {

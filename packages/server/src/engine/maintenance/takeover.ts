@@ -83,7 +83,7 @@ interface Memory {
 /**
  * Takes back calls that the store says this node holds, but that its dispatcher does not know. Otherwise, after a defect or a lost answer, a job
  * would make no progress as long as its node lives. Each round looks at the next calls that the node holds, in the order of their jobs, and returns
- * where it stopped. So many calls under way do not hide a forgotten call.
+ * where it stopped. So a forgotten call is found even among many calls under way.
  */
 async function takeBackForgotten(
   options: TakeoverOptions,
@@ -134,7 +134,7 @@ async function takeOver(
 
 /**
  * The calls that this node has taken from a dead node without having told their jobs yet. When the takeover's answer is lost or the report fails, a
- * later round finds the call among this node's own calls. Without this list the call would then look like one that a living node forgot.
+ * later round finds the call among this node's own calls. Without this list the call would then look like a call that a living node forgot.
  */
 class UntoldDeaths {
   readonly #calls = new Set<string>();

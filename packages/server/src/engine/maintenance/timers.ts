@@ -44,7 +44,7 @@ const minShare = 20;
  *
  * When fewer jobs are due than one round can take, the search finds all of them. Otherwise, and after a round that was cut short, the versions with
  * due jobs also take turns: each round continues after the version at which the last round stopped. The jobs of each organization are told
- * separately. So neither the many or slow jobs of one organization nor parked jobs keep another organization from its turn.
+ * separately. So an organization gets its turn even if another organization has many or slow jobs, or if jobs are parked.
  */
 export function timersDuty(options: TimersOptions): Duty {
   const { database, clock, everyMs, maxRoundMs, parking, wake } = options;
@@ -74,7 +74,7 @@ export function timersDuty(options: TimersOptions): Duty {
       const told = await telling.tell(free, wake, performance.now() + maxRoundMs);
       wasCutShort = told.isCutShort || busy.size > 0;
       if (wasCutShort) return { againInMs: 0 };
-      // When no job could be changed and the turns are through, running again at once would change nothing.
+      // When no job could be changed and every version had its turn, running again at once would change nothing.
       const isMore = isBacklog || timedOut.length === maxDueJobs;
       if (isMore && (told.isAnyChanged || after !== undefined)) return { againInMs: 0 };
       const next = await findNextWake(database, now);

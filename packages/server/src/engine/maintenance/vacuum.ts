@@ -40,7 +40,7 @@ export function vacuumDuty(upkeep: Upkeep): Duty {
       const table = tables[next % tables.length];
       next += 1;
       if (table !== undefined) await upkeep.vacuum(table);
-      // In this table, each commit and each call leaves a dead row within seconds, and there are hardly any living rows.
+      // In these tables, each commit and each call leaves dead rows within seconds, and there are hardly any living rows.
       await upkeep.vacuum("metric_change");
       await upkeep.vacuum("job_call");
       await upkeep.vacuum("job_notice");
@@ -51,5 +51,5 @@ export function vacuumDuty(upkeep: Upkeep): Duty {
   };
 }
 
-/** A twentieth of the transactions after which rows that are not frozen vanish. */
+/** A twentieth of the number of transactions after which rows that are not frozen vanish. */
 const oldTransactions = 100_000_000;

@@ -3,7 +3,7 @@ import { beat, listNodes, type NodeRow, removeNode } from "../../store/jobs/node
 import type { DatabaseClock, Moment } from "./clock.ts";
 import { FailureDetector, longestGapMs } from "./failure-detector.ts";
 
-/** The store counts as out of reach only after at least this time without an answer, because a heartbeat may be late on a busy node. */
+/** The minimum time without an answer after which the store counts as out of reach. A heartbeat may be late on a busy node. */
 const leastReachMs = 2_500;
 
 export interface NodeOptions {
@@ -85,8 +85,8 @@ export class Node {
   }
 
   /**
-   * Returns what keeps this node from using its store; undefined when nothing does. It notices an outage before the lease ends, because a load balancer
-   * should know within seconds.
+   * Returns what keeps this node from using its store; undefined when nothing does. It notices an outage before the lease ends, because a load
+   * balancer should know within seconds.
    */
   storeTrouble(): StoreTrouble | undefined {
     const { clock, heartbeatMs, database } = this.#options;

@@ -33,7 +33,7 @@ export class AddressRule {
     return this.#allowed.check(address, "ipv6") || (global.check(address, "ipv6") && !internal.check(address, "ipv6"));
   }
 
-  /** Returns what is wrong with a URL as it stands, before any name is resolved; undefined when nothing is. */
+  /** Returns what is wrong with a URL as it stands, before any name is resolved; undefined when nothing is wrong. */
   problemOf(url: URL): string | undefined {
     if (url.protocol !== "http:" && url.protocol !== "https:") return "must begin with http:// or https://";
     if (url.username !== "" || url.password !== "")
@@ -55,7 +55,10 @@ export class AddressRule {
 export const whyRejected =
   "steps may not call: it is not public. The operator of the service can allow it with STEPWELL_HTTP_STEP_ALLOWED_ADDRESSES";
 
-/** The address that a URL has as its host; undefined for a name. The platform's `URL` has already turned 0x7f.1, 2130706433 and the like into 127.0.0.1. */
+/**
+ * The address that a URL has as its host; undefined for a name. The platform's `URL` has already turned 0x7f.1, 2130706433 and the like into
+ * 127.0.0.1.
+ */
 export function addressOf(hostname: string): string | undefined {
   if (isIPv4(hostname)) return hostname;
   const inBrackets = hostname.replace(/^\[(.*)\]$/, "$1");
@@ -100,7 +103,7 @@ for (const [network, bits] of [
   ["10.0.0.0", 8], // private
   ["100.64.0.0", 10], // carrier NAT, and Alibaba Cloud's metadata
   ["127.0.0.0", 8], // loopback
-  ["168.63.129.16", 32], // Azure's platform services: public by number alone
+  ["168.63.129.16", 32], // Azure's platform services: internal, although the address is in a public range
   ["169.254.0.0", 16], // link-local, and the metadata of most clouds
   ["172.16.0.0", 12], // private
   ["192.0.0.0", 24], // protocol assignments, and Oracle Cloud's metadata

@@ -54,7 +54,8 @@ export class Agents {
     for (const [organizationId, agent] of this.#agents) {
       if (this.#agents.size <= maxAgents) return;
       this.#agents.delete(organizationId);
-      // `close` lets the calls that are under way on this agent end first. A caller that has just got the agent sends its request before.
+      // `close` lets the calls that are under way on this agent end first. It runs a little later, so that a caller that has just got the agent can
+      // send its request.
       setImmediate(() => void agent.close());
     }
   }

@@ -72,8 +72,8 @@ export class UnresolvedNameError extends Error {
 
 const connectTimeoutMs = 10_000;
 /**
- * The time for which one address of a name is tried before the next address. The platform's default is shorter than a connection around the world may
- * take.
+ * The time for which one address of a name is tried before the next address. A connection around the world may take longer than the platform's
+ * default.
  */
 const attemptTimeoutMs = 2_000;
 
@@ -97,7 +97,7 @@ function guardedLookup(rule: AddressRule, resolve: ResolveHost): LookupFunction 
 /**
  * Resolves names. For names that the operator lists it uses the system's resolver, with /etc/hosts and search domains. For other names it asks the
  * name servers directly. The system's resolver would hold a thread of the process while it waits, so slow names from one organization would delay
- * everybody's look-ups. Unless `nameServers` is given, these are the system's name servers.
+ * everybody's look-ups. Without `nameServers`, it asks the system's name servers.
  */
 export function hostResolver(rule: AddressRule, nameServers?: readonly string[]): ResolveHost {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });

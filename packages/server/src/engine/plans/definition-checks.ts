@@ -145,7 +145,7 @@ const maxPerOrganization = 10;
 const maxWaiting = 100;
 /** The default memory limit, about five times what the largest definitions take. */
 const usualMemoryMb = 256;
-/** The stack is no larger than that of the thread on which jobs run, so a definition that passes here also passes there. */
+/** The stack is at most as large as that of the thread on which jobs run, so a definition that passes here also passes there. */
 const resourceLimits = { maxYoungGenerationSizeMb: 32, stackSizeMb: 1 };
 
 /** Converts the settings to plain data, because a `URL` cannot be passed to a thread. */

@@ -30,8 +30,8 @@ export interface BranchFold {
 export interface Portion<Row> {
   readonly rows: readonly Row[];
   /**
-   * The sequence of the entry, or the number of the event, after which the list continues. Set when `rows` has fewer rows than were asked for although
-   * there are more.
+   * The sequence of the entry, or the number of the event, after which the list continues. Set when `rows` has fewer rows than were asked for
+   * although there are more.
    */
   readonly moreAfter?: number;
 }
@@ -41,7 +41,7 @@ export interface EntrySearch {
   /** The sequence of the entry after which the search begins. */
   readonly after: number;
   readonly limit: number;
-  /** The most characters of the values of all entries together. One entry is read in any case. */
+  /** The maximum number of characters in the values of all entries together. One entry is read in any case. */
   readonly maxSize?: number;
 }
 

@@ -9,8 +9,8 @@ import { holdsTask, holdTask } from "../../store/jobs/tasks.ts";
  * Extends a worker's lease. Returns the time at which the lease ends; undefined when the worker does not hold the task any more. Throws
  * `RowHeldError` when another transaction has locked the task for too long.
  *
- * A locked row is tried again after a pause. No statement waits for the lock, because it would keep a connection meanwhile: the heartbeats of a few
- * workers, whose tasks somebody has locked, would take all connections from the requests of other organizations.
+ * A locked row is tried again after a pause. No statement waits for the lock, because a waiting statement would keep its connection. Then the
+ * heartbeats of a few workers with locked tasks would take all connections from the requests of other organizations.
  */
 export async function heartbeat(db: Queryable, call: CallKey, progress: JsonValue): Promise<Timestamp | undefined> {
   const deadline = performance.now() + longestMs;

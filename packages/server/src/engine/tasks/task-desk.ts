@@ -244,7 +244,7 @@ export class TaskDesk {
       const last = chosen.at(-1);
       if (last === undefined) break;
       this.#turns.note(nameOf(key), last.workflowId);
-      // Each line gives the same number of tasks. The next round takes the rest, beginning with the line that follows.
+      // Each line gives the same number of tasks. The next round takes the rest, beginning with the line after the last one.
       const share = Math.floor(left.length / chosen.length);
       const portion = await takeTasks(database, key, chosen, share, left);
       const before = taken.length;
@@ -279,7 +279,7 @@ interface Counter {
 
 interface Waiter extends Poll {
   isLate: boolean;
-  /** Whether a commit that is under way may give it a task. */
+  /** Whether a commit that is under way may give a task to this poll. */
   isReserved: boolean;
   readonly resolve: (tasks: readonly Task[]) => void;
   readonly reject: (error: unknown) => void;

@@ -63,7 +63,7 @@ export const AuditEntrySchema = Type.Object(
     recordedAt: Time,
     actor: Type.Object({
       ...ActorSchema.properties,
-      name: Type.Optional(Type.String({ description: "The name that the actor had at that time." })),
+      name: Type.Optional(Type.String({ description: "The name that the actor had at the time of the entry." })),
     }),
     action: Type.String({ description: "The name of the operation." }),
     outcome: oneOf(["accepted", "denied"]),
@@ -76,7 +76,8 @@ export const AuditEntrySchema = Type.Object(
         "The id of the request, as in the answer's header `X-Request-Id`. It is empty where there was no request.",
     }),
     address: Type.String({
-      description: "The network address from which the request came. It is empty when the client had gone by then.",
+      description:
+        "The network address from which the request came. It is empty when the client had already disconnected.",
     }),
     details: Type.Unsafe<object>({
       type: "object",
@@ -87,7 +88,9 @@ export const AuditEntrySchema = Type.Object(
     seal: Type.Optional(
       Type.Object(
         { number: Type.Integer({ minimum: 1 }) },
-        { description: "The seal that covers the entry. It is left out until there is one, some seconds later." },
+        {
+          description: "The seal that covers the entry. It is left out until the entry is sealed, some seconds later.",
+        },
       ),
     ),
   },

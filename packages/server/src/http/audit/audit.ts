@@ -90,14 +90,14 @@ function verifyAuditRoute(app: App, parts: ServerParts): void {
         tags: ["audit"],
         summary: "Verify the audit trail",
         description:
-          "The service compares every entry with its seal, and every seal with the one before it. Keep `newestSeal` somewhere else and send it as `expect` the next time: only this finds out whether the newest entries were removed together with their seals.",
+          "The service compares every entry with its seal, and every seal with the one before it. Keep `newestSeal` somewhere else and send it as `expect` the next time. Without `expect`, the service cannot find out whether the newest entries were removed together with their seals.",
         params: OrganizationParams,
         querystring: closed({
           expect: Type.Optional(
             Type.String({
               pattern: "^[1-9][0-9]{0,8}:[0-9a-f]{64}$",
               "x-rule": "must be a seal's number and its hash, as `NUMBER:HASH`",
-              description: "A seal that must be there, written `NUMBER:HASH`.",
+              description: "A seal that the trail must contain, written as `NUMBER:HASH`.",
             }),
           ),
         }),

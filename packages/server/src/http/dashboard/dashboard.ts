@@ -20,7 +20,7 @@ export function dashboardRoutes(app: App, { basePath, publicUrl }: ServerParts):
     app.get(url, { schema: { ...schema, operationId: "ShowDashboard" } }, async (request, reply) => {
       const page = files.page();
       if (page === undefined)
-        throw new ServiceError("NotFoundError", "The dashboard is not built here: `npm run build`.");
+        throw new ServiceError("NotFoundError", "The dashboard is not built here. Run `npm run build`.");
       reply.headers(pageHeaders);
       // The page is asked for each time, so that no browser keeps a page whose scripts are gone.
       return sendAsset(request, reply, page, "no-cache");

@@ -62,7 +62,7 @@ function pathsOfVersionedThings(paths: DocumentWithOperations["paths"]): Readonl
   return new Set(found.map(([path]) => path));
 }
 
-/** Tells whether a POST to this path makes such a thing. */
+/** Tells whether a POST to this path creates a thing whose path is in `versioned`. */
 function isParentOf(versioned: ReadonlySet<string>, path: string): boolean {
   return [...versioned].some((one) => one.replace(/\/\{\w+\}$/, "") === path);
 }
@@ -128,7 +128,7 @@ function problemAnswer(code: string, meaning: string): DocumentedAnswer {
   if (code === "RateLimitError" || code === "UnavailableError") names.push("Retry-After");
   const schema = { $ref: "#/components/schemas/Problem" };
   const description = `${meaning} The problem's \`code\` is \`${code}\`.`;
-  // A submit whose answer is too large was still carried out, and the answer says where the job is.
+  // A submit whose answer is too large was still carried out, and the error answer says where the job is.
   const made = code === "UnavailableError" && { Location: { $ref: "#/components/headers/MadeLocation" } };
   return {
     description,
@@ -155,7 +155,7 @@ const headers = {
   },
   RateLimit: {
     description:
-      "What is left of the limit that is closest to being used up, and the number of seconds until the whole limit is available again. After a request that created something, the header also has what is left of the maximum for such things. The header is there while a limit is in force, once the caller is known.",
+      "How much is left of the limit that is closest to being used up, and the number of seconds until the whole limit is available again. After a request that created something, the header also says how much is left of the maximum for such things. The header is there when a limit is in force and the caller is known.",
     schema: { type: "string", example: '"requests";r=1499987;t=37' },
   },
   "RateLimit-Policy": {

@@ -107,7 +107,7 @@ declare module "fastify" {
  * (`transactOnce`, `commitOnce`); every other POST must declare one of these, or the service does not start.
  * - `replayed`: it gives the first answer again, but takes no Idempotency-Key. If a hash of its body were stored under a known key, the hash could be
  *   used to guess passwords.
- * - `renewed`: its answer shows a secret, which is not stored. A repetition revokes what the first attempt made and answers a new secret
+ * - `renewed`: its answer shows a secret, which is not stored. A repetition revokes what the first attempt made and answers with a new secret
  *   (`transactAnew`).
  * - `without-effect`: it changes nothing.
  * - `not-found`: the first attempt removed the thing.

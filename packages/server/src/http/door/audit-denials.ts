@@ -17,7 +17,7 @@ const maxCallers = 10_000;
 /**
  * Records denials: each 403 to an operation whose accepted changes are recorded too, in an organization to which the caller belongs. A row is written
  * before the answer is sent. Equal denials of one caller (same operation, body and target) are written once a second, and at most sixty rows a
- * minute. The caller's next row tells as `unrecorded` how many were left out.
+ * minute. The field `unrecorded` of the caller's next row says how many were left out.
  */
 export class AuditDenials {
   readonly #database: Database;
@@ -113,9 +113,9 @@ function isAudited({ method, routeOptions }: FastifyRequest): boolean {
 }
 
 /**
- * Returns the organization whose audit trail records the denial. A caller who does not belong to the organization in the path got a 404 before
- * anything could be denied. Even when the path names no organization, an API token and an OAuth client belong to one; a denial of a user then
- * concerns no organization.
+ * Returns the organization whose audit trail records the denial; undefined when there is none. A caller who does not belong to the organization in
+ * the path got a 404 before anything could be denied. When the path names no organization, it is the organization of the API token or the OAuth
+ * client; for any other caller there is none.
  */
 function organizationOf({ params, caller }: FastifyRequest): string | undefined {
   // Public pages have no caller.

@@ -71,7 +71,7 @@ export interface ProblemDetails {
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-/** Turns an error into an answer; nothing else does. Returns the code, so that the caller can log a defect. */
+/** Turns an error into an answer. No other function does that. Returns the code, so that the caller can log a defect. */
 export function sendError(reply: FastifyReply, error: unknown): AnswerCode {
   const known = asServiceError(error);
   const code = known?.code ?? "UnhandledError";

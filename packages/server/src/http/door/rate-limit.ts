@@ -37,7 +37,10 @@ export function limitRate(
   };
 }
 
-/** Writes the headers of draft-ietf-httpapi-ratelimit-headers: the policy, how much of it is left, and in how many seconds all of it is available again. */
+/**
+ * Writes the headers of draft-ietf-httpapi-ratelimit-headers: the policy, how much of it is left, and in how many seconds all of it is available
+ * again.
+ */
 function announce(reply: FastifyReply, { policy, limit, remaining }: Quota, seconds: number): undefined {
   reply.header("ratelimit-policy", policyText(policy, limit));
   reply.header("ratelimit", `"${policy}";r=${remaining};t=${seconds}`);
@@ -54,8 +57,8 @@ export function noteWaiting(
 }
 
 /**
- * Adds the maximums that count what a request made. They are quotas without a time: deleting something frees its place. A request that was rejected
- * in the end made nothing, even if there was room under the first of several maximums.
+ * Adds the maximums that count what a request made. They are quotas without a time window: deleting a thing frees its place. A request that was
+ * rejected in the end made nothing, even if there was room under the first of several maximums.
  */
 export const announceMaximums: onSendHookHandler = ({ usedMaximums }, reply, payload, done) => {
   const isMade = reply.statusCode < 400;

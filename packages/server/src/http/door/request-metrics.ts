@@ -1,4 +1,4 @@
-/** Is told of every request that an operation answered. */
+/** Collects facts about the requests to operations. */
 export interface RequestMetrics {
   requestStarted(): void;
   requestFinished(operationId: string, status: number, durationMs: number): void;

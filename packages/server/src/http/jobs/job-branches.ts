@@ -39,7 +39,7 @@ const JobBranchesSchema = Type.Object({
   ),
   visit: Type.Optional(Type.Integer({ minimum: 1 })),
   branchCount: count("The number of branches, including those that have not begun."),
-  openCount: count("The number of these branches that are open."),
+  openCount: count("The number of branches that are open."),
   succeededCount: count("The number of branches that have succeeded."),
   failedCount: count("The number of branches that have failed."),
   cancelledCount: count("The number of branches that were cancelled."),

@@ -46,18 +46,18 @@ const FactsSchema = Type.Object(
         description: "The branch to which the facts about events, a task, the next attempt or a sleep belong.",
       }),
     ),
-    branchStep: Type.Optional(Type.String({ description: "The step in which that branch is." })),
-    branchVisit: count("The number of times that the branch has entered that step, this time included."),
+    branchStep: Type.Optional(Type.String({ description: "The step in which `branch` is." })),
+    branchVisit: count("The number of times that `branch` has entered `branchStep`, this time included."),
     branchCount: count("The number of branches of the step."),
-    openCount: count("The number of these branches that are open."),
-    succeededCount: count("The number of these branches that have succeeded."),
-    failedCount: count("The number of these branches that have failed without failing the step."),
+    openCount: count("The number of branches of the step that are open."),
+    succeededCount: count("The number of branches of the step that have succeeded."),
+    failedCount: count("The number of branches of the step that have failed without failing the step."),
     eventIds: strings("The events for which the step waits."),
-    missingEventIds: strings("The events among these that have not come yet."),
+    missingEventIds: strings("The events for which the step waits and which have not come yet."),
     missingCount: count("How many of the missing events the step needs to continue."),
     misspelledEvents: Type.Optional(
       Type.Array(Type.Object({ eventId: Type.String(), meantEventId: Type.String(), receivedAt: Time }), {
-        description: "The unmatched events with an id that is nearly a missing one, the latest first.",
+        description: "The unmatched events whose id is similar to that of a missing event, the latest first.",
       }),
     ),
     bufferedEventIds: strings("The events that are kept for another step."),
@@ -84,7 +84,7 @@ const FactsSchema = Type.Object(
             description: "The number of tasks that wait in the queue, counted up to 10,000.",
           }),
           polledAt: time(
-            "The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has asked for at least a day.",
+            "The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has asked for tasks for at least a day.",
           ),
           workerCount: Type.Integer({ description: "The number of workers that asked in the last five minutes." }),
           pausedAt: time("The time at which the queue was paused. It is left out for a queue that is not paused."),
@@ -99,7 +99,8 @@ const FactsSchema = Type.Object(
           takenAt: Time,
           leaseUntil: {
             ...Time,
-            description: "The time at which another worker gets the task, unless this one sends a heartbeat before.",
+            description:
+              "The time at which another worker gets the task, unless this worker sends a heartbeat before then.",
           },
           progress: Type.Optional({ ...AnyJson, description: "The progress that the worker reported last." }),
         },
@@ -113,7 +114,7 @@ const FactsSchema = Type.Object(
       ),
     ),
     callCount: count("The number of calls of the organization that are held by the node, or by all nodes together."),
-    maxCallsPerNode: count("The number of these calls that a node runs at once."),
+    maxCallsPerNode: count("The number of calls of the organization that one node runs at once."),
     error: Type.Optional(JobErrorSchema),
     cancelledBy: Type.Optional(Type.Object({ ...ActorSchema.properties, name: Type.Optional(Type.String()) })),
     operations: Type.Array(oneOf(helpfulOperations), {

@@ -40,7 +40,7 @@ export function jobListRoutes(app: App, { database, config, userNames }: ServerP
               ),
               totalCountIsMinimum: Type.Optional(
                 Type.Boolean({
-                  description: "True when more jobs than `totalCount` match, because counting ended there.",
+                  description: "True when more jobs than `totalCount` match, because counting ended at that number.",
                 }),
               ),
               nextPageToken,

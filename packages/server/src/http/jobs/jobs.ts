@@ -101,7 +101,7 @@ function submitJobRoute(app: App, parts: ServerParts): void {
         tags: ["jobs"],
         summary: "Submit a job",
         description:
-          "The job runs one version of the workflow with the input. Without `waitSeconds`, the answer comes once the job is stored. Its `status` is then `PENDING`, as that of every new job; GetJob shows how far the job has come. With `waitSeconds`, the answer comes when the job is finished, when it waits for events, or when the time is up, and it is the whole job (or the short answer, if the job cannot be read at that moment). A repetition under the same Idempotency-Key answers with the first job in its state at that time.",
+          "The job runs one version of the workflow with the input. Without `waitSeconds`, the answer comes once the job is stored. Its `status` is then `PENDING`, like that of every new job; GetJob shows how far the job has come. With `waitSeconds`, the answer comes when the job is finished, when it waits for events, or when the time is up. The answer is then the whole job, or the short answer if the job cannot be read at that moment. With `waitSeconds`, a repetition under the same Idempotency-Key answers with the first job in its state at that time.",
         params: OrganizationParams,
         querystring: closed({ waitSeconds: waitSecondsSchema(config) }),
         headers: IdempotencyHeaders,

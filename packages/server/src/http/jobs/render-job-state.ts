@@ -15,7 +15,7 @@ const ExecutionDataSchema = Type.Unsafe<Record<string, ShownValue>>({
   required: ["workflowInput"],
   additionalProperties: true,
   description:
-    "The values of the job: its input as `workflowInput`, and of the latest visit of each step the input as `<step>Input` and, once it succeeded, the output as `<step>Output`.",
+    "The values of the job. `workflowInput` is the input of the job. For the latest visit of each step, `<step>Input` is the input, and `<step>Output` is the output once the visit has succeeded.",
 });
 
 const runStatuses = {
@@ -34,7 +34,8 @@ const ExecutionSchema = Type.Object(
     stepName: Type.String(),
     stepExecutorType: Type.String({ description: "The executor, for example `/service/noop`." }),
     historySource: oneOf(["executor", "event"], {
-      description: "What ends the run: its executor, or the events for which it waits.",
+      description:
+        "The kind of thing that ends the run. `executor`: the executor of the step. `event`: the events for which the step waits.",
     }),
     input: AnyJson,
     output: Type.Object({

@@ -213,7 +213,7 @@ export const JobSchema = Type.Object(
     earlierStepRuns: Type.Optional(
       Type.Record(Type.String(), Type.Integer(), {
         description:
-          "The number of earlier runs that are not in `steps`, by the name of the step. It is left out when `steps` has all runs. ListJobSteps answers all of them.",
+          "The number of earlier runs that are not in `steps`, by the name of the step. It is left out when `steps` has all runs. ListJobSteps returns all of them.",
       }),
     ),
     childJobs: Type.Optional(ChildJobsSchema),
@@ -222,7 +222,7 @@ export const JobSchema = Type.Object(
   { title: "Job" },
 );
 
-/** A job in a list: the summary, and enough to see where the job stands without a request for each. */
+/** A job in a list: the summary, and enough to see where the job stands without a request for each job. */
 export const ListedJobSchema = Type.Object(
   {
     ...summaryFields,

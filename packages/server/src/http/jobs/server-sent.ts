@@ -54,7 +54,7 @@ export class Bell {
   }
 }
 
-/** Returns a check whether the caller may still read, which asks at most once in `lookMs`. */
+/** Returns a function that tells whether the caller may still read. It checks this at most once in `lookMs`. */
 export function accessCheck(
   request: FastifyRequest,
   permission: Permission | "any",

@@ -37,8 +37,8 @@ export function deviceCodePage(provider: Provider, { engine, database }: ServerP
 }
 
 /**
- * True for requests that need the session that the page began: one that sends a code, and the return from the sign-in. The provider answers them with
- * a form that it notes in the session, and fails if the browser sends no session.
+ * True for requests that need the session that the page began: the request that sends a code, and the return from the sign-in. The provider answers
+ * them with a form that it notes in the session, and fails if the browser sends no session.
  */
 function goesOnInSession({ method, path }: KoaContextWithOIDC): boolean {
   if (method === "POST") return path === guarded.deviceCodePage;

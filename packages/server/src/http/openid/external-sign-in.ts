@@ -31,7 +31,7 @@ export function externalSignIn(provider: Provider, parts: ServerParts, look: Loo
   };
 }
 
-/** The ways of browsers from a sign-in to an external issuer and back. A cookie remembers each. */
+/** The journeys of browsers from a sign-in to an external issuer and back. A cookie remembers each journey. */
 class Journeys {
   readonly #provider: Provider;
   readonly #parts: ServerParts;

@@ -3,7 +3,7 @@ import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 /** A sign-in that a browser has begun, with the client and its request. */
 export type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
 
-/** Returns the interaction that this browser's cookie names. Returns undefined when there is none (any more), or the cookie names another one. */
+/** Returns the interaction that this browser's cookie names. Returns undefined when it does not exist (any more), or when its id is not `uid`. */
 export async function interactionOf(
   provider: Provider,
   ctx: KoaContextWithOIDC,
@@ -16,7 +16,7 @@ export async function interactionOf(
   return found?.uid === uid ? found : undefined;
 }
 
-/** Returns the client's origin, to which the forms of the sign-in's pages lead on. The provider has checked that the address is one of the client's. */
+/** Returns the client's origin, to which the forms of the sign-in's pages lead. The provider has checked that the address belongs to the client. */
 export function formTargetsOf({ params }: Interaction): { readonly formTargets?: readonly string[] } {
   return typeof params.redirect_uri === "string" ? { formTargets: [new URL(params.redirect_uri).origin] } : {};
 }

@@ -64,7 +64,7 @@ function showDeviceConfirmation(
 ): void {
   showPage(ctx, look, {
     title: "Authorize this device?",
-    content: html`<p>It will be able to do everything that you can do. Continue only if you started this yourself, and the device shows exactly this code:</p>
+    content: html`<p>The device will be able to do everything that you can do. Continue only if you started this yourself, and the device shows exactly this code:</p>
 <p class="code">${userCode}</p>
 <dl>
 <dt>Application</dt><dd>${clientName}</dd>
@@ -85,7 +85,7 @@ function showDeviceSignedIn(ctx: KoaContextWithOIDC, look: Look): void {
   showPage(ctx, look, {
     title: "The device is signed in",
     content: html`<p>You can close this page and continue at the device.</p>
-<p class="note">It is in the list of your sessions, where you can end it at any time.</p>`,
+<p class="note">The device is in the list of your sessions, where you can end its session at any time.</p>`,
   });
 }
 

@@ -23,8 +23,8 @@ export function signInByLink(provider: Provider, parts: ServerParts, look: Look)
     const opened = readOpenedLink(secrets, sealed, engine.now());
     if (opened === undefined || !(await isForDashboard(provider, ctx))) return await next();
     const { userId, password } = opened;
-    // The e-mail address may have got a provider since the password was given. A sign-in link is not checked for this, because it is for the machine
-    // on which the service runs.
+    // A provider may have become responsible for the e-mail address after the password was given. A sign-in link is not checked for this, because it
+    // is for the machine on which the service runs.
     if (password !== undefined && (await hasProvider(parts, userId))) return await next();
     const grounds =
       password === undefined

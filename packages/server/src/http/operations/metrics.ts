@@ -75,7 +75,8 @@ const MetricQuery = closed({
   to: Type.Optional(
     Type.String({
       format: "date-time",
-      description: "The end of the time range, rounded up to the end of a bucket. If it is left out, it is now.",
+      description:
+        "The end of the time range, rounded up to the end of a bucket. If it is left out, the range ends at the current time.",
     }),
   ),
   workflowId: Type.Optional(Type.String({ format: "uuid", description: "A workflow, to get only its jobs." })),

@@ -73,7 +73,7 @@ export class Metrics implements RequestMetrics {
     help: "Leases of workers that expired, so that this node gave their tasks to other workers.",
     registers: [this.registry],
   });
-  /** The children of the histogram by their labels. They are kept because looking one up costs more than the observation. */
+  /** The children of the histogram by their labels. They are kept because looking up a child costs more than the observation. */
   readonly #requestChildren = new Map<string, Histogram.Internal<"operation" | "status">>();
 
   constructor() {
@@ -103,7 +103,7 @@ export class Metrics implements RequestMetrics {
     );
   }
 
-  /** Sets where the engine's gauges are read. */
+  /** Sets the function that reads the engine's gauges. */
   watch(gauges: () => Gauges): void {
     this.#gauges = gauges;
   }

@@ -63,7 +63,7 @@ const NewInvitationSchema = Type.Object(
     }),
     code: Type.String({
       description:
-        "The end of the link, which AcceptInvitation takes. It is shown only in this answer and stored nowhere.",
+        "The last part of the link, which AcceptInvitation takes as `invitation`. It is shown only in this answer and stored nowhere.",
     }),
   },
   { title: "NewInvitation" },
@@ -230,7 +230,7 @@ function acceptInvitationRoute(app: App, parts: ServerParts): void {
         body: closed({
           invitation: Type.String({
             maxLength: maxCodeLength,
-            description: "The code of the invitation, which is the end of its link.",
+            description: "The code of the invitation, which is the last part of its link.",
           }),
         }),
         response: { 200: answer("The organization of which you are a member now.", AcceptedInvitationSchema) },

@@ -15,7 +15,7 @@ const LimitSchema = Type.Object(
     maximum: Type.Integer(),
     usedCount: Type.Integer({
       description:
-        "The part of the limit that is used. For a limit of each workflow, it is the use of the workflow that has most; for a limit of each node, it is the use of the node that answers. `storedMb` is an estimate, and some seconds old.",
+        "The part of the limit that is used. For a limit of each workflow, it is the use of the workflow that uses the most; for a limit of each node, it is the use of the node that answers. `storedMb` is an estimate, and some seconds old.",
     }),
     scope: oneOf(["organization", "workflow", "node"], {
       description:

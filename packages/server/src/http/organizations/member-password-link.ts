@@ -32,7 +32,7 @@ function createPasswordLinkRoute(app: App, parts: ServerParts): void {
         "x-permission": "member:update",
         tags: ["members"],
         summary: "Make a link that sets a member's password",
-        description: `The link is for a member who forgot their password (it then works for ${passwordLinkHours.reset} hour) or has none yet (${passwordLinkHours.first} hours). It works once, and earlier links stop working. It ends no later than the token that you call with. You must have every permission that the member has. The member must not belong to another organization, neither now nor when the link is used, because the link would also open the other organization to you. The operation takes no Idempotency-Key, since the link is shown only once.`,
+        description: `The link is for a member who forgot their password (it then works for ${passwordLinkHours.reset} hour) or has none yet (${passwordLinkHours.first} hours). It works once, and earlier links stop working. It ends no later than the token that you call with. You must have every permission that the member has. The member must not belong to another organization, either now or when the link is used, because the link would also open the other organization to you. The operation takes no Idempotency-Key, since the link is shown only once.`,
         params: MemberParams,
         response: { 201: answer("The link.", PasswordLinkSchema) },
       },

@@ -145,7 +145,7 @@ function updateRoleRoute(app: App, parts: ServerParts): void {
         tags: ["roles"],
         summary: "Change a role",
         description:
-          "The change takes effect for all members with the role, on every node within a second. You must have every permission that the role has before and after the change. A built-in role cannot be changed. If you change the `name`, members and invitations keep the role. The mappings of identity providers keep it too, even if they still use the old name, so no other role can get the old name until this role is deleted.",
+          "The change takes effect for all members with the role, on every node within a second. You must have every permission that the role has before the change, and every permission that it has afterwards. A built-in role cannot be changed. If you change the `name`, members and invitations keep the role. The mappings of identity providers keep it too, even if they still use the old name, so no other role can get the old name until this role is deleted.",
         params: RoleParams,
         headers: PreconditionHeaders,
         body: closed(

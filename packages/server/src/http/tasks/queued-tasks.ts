@@ -60,7 +60,7 @@ export function queuedTaskRoutes(app: App, { database }: ServerParts): void {
         tags: ["tasks"],
         summary: "List the tasks of a queue",
         description:
-          "The answer lists the tasks that workers hold, worker by worker, and then those that wait, by priority from the highest down, then by workflow, then by the time at which they became due. It does not show the inputs of tasks, which belong to the jobs.",
+          "The answer first lists the tasks that workers hold, worker by worker. Then it lists the tasks that wait, ordered by priority (the highest first), then by workflow, then by the time at which they became due. It does not show the inputs of tasks, which belong to the jobs.",
         params: QueueParams,
         querystring: closed({
           status: Type.Optional(oneOf(statuses, { description: "A status, to get only tasks that have it." })),

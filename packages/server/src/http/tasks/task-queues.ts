@@ -20,7 +20,7 @@ const queueFields = {
   polledAt: Type.Optional({
     ...Time,
     description:
-      "The last time that a worker asked, accurate to a few seconds. It is left out when no worker has asked for at least a day.",
+      "The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has asked for tasks for at least a day.",
   }),
   workerCount: Type.Integer({ description: "The number of workers that asked in the last five minutes." }),
   pausedAt: Type.Optional({
@@ -100,7 +100,7 @@ function getTaskQueueRoute(app: App, parts: ServerParts): void {
         tags: ["tasks"],
         summary: "Get a task queue",
         description:
-          "The answer shows the queue and its workers. Every valid name names a queue; a queue that nobody has used is empty.",
+          "The answer shows the queue and its workers. There is a queue for every valid name; a queue that nobody has used is empty.",
         params: QueueParams,
         response: { 200: answer("The queue.", WholeQueueSchema) },
       },

@@ -159,7 +159,7 @@ function heartbeatRoute(app: App, { engine }: ServerParts): void {
         body: closed({
           progress: Type.Optional({
             ...AnyJson,
-            description: `The progress of the work, for people. It can be any JSON value of at most ${maxProgressBytes} bytes. If it is left out, it stays as it was.`,
+            description: `The progress of the work, for people. It can be any JSON value of at most ${maxProgressBytes} bytes. If it is left out, the last reported progress stays.`,
           }),
         }),
         response: {

@@ -139,7 +139,7 @@ function updateApiTokenRoute(app: App, parts: ServerParts): void {
         tags: ["api-tokens"],
         summary: "Change an API token",
         description:
-          "The change is in force on every node within a second. You must have every permission that the token has before the change, and every one that it has after it. If you call with a token that expires, you cannot give more rights to a token that expires later than yours.",
+          "The change is in force on every node within a second. You must have every permission that the token has before the change, and every permission that it has afterwards. If you call with a token that expires, you cannot give more rights to a token that expires later than yours.",
         params: TokenParams,
         headers: PreconditionHeaders,
         body: closed(
@@ -213,7 +213,7 @@ function expirySchema(description: string) {
   });
 }
 
-/** Returns undefined when the request says nothing about it, and null for a token that does not expire. */
+/** Returns undefined when the request says nothing about the expiry, and null for a token that does not expire. */
 export function expiryOf(text: string | null | undefined): Timestamp | null | undefined {
   return text === undefined || text === null ? text : parseTime("expiresAt", text);
 }

@@ -34,7 +34,7 @@ export function tokenRotationRoutes(app: App, parts: ServerParts): void {
         tags: ["api-tokens"],
         summary: "Give an API token a new secret",
         description:
-          "The token keeps its id, permissions, bounds and expiry. Its earlier secret stays valid for `overlapSeconds` more, so that you can change programs one by one. If an even earlier secret is still valid, it ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The earlier secret works during its overlap, but cannot change the organization, its tokens, members, roles, invitations and OAuth clients. If a token rotates itself and the answer is lost, send the request again with the same `amz-sdk-invocation-id`. You must have every permission of the token. If you call with another token, it must not expire before this one.",
+          "The token keeps its id, permissions, bounds and expiry. Its earlier secret stays valid for `overlapSeconds` more, so that you can change programs one by one. If an even earlier secret is still valid, it ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The earlier secret works during its overlap, but cannot change the organization, its tokens, members, roles, invitations or OAuth clients. If a token rotates itself and the answer is lost, send the request again with the same `amz-sdk-invocation-id`. You must have every permission of the token. If you call with another token, it must not expire before this one.",
         params: TokenParams,
         body: RotationBody,
         response: { 200: answer("The token, with its new secret.", RotatedApiTokenSchema) },

@@ -19,7 +19,7 @@ const ExecutorSchema = Type.Object(
       type: "object",
       additionalProperties: true,
       description:
-        "The JSON Schema (2020-12) of the step's `config`. Each property has a `description`. When a version is registered, it is checked against this schema, and for rules that no schema can express, for example that each event id is listed once.",
+        "The JSON Schema (2020-12) of the step's `config`. Each property has a `description`. When a version is registered, the `config` of each step is checked against this schema, and against rules that no schema can express, for example that each event id is listed once.",
     }),
     expressionFields: Type.Array(Type.String(), {
       description: "The fields of `config` whose texts may contain expressions, written `${ … }`.",

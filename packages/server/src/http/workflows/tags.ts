@@ -56,7 +56,7 @@ function setWorkflowVersionTagRoute(app: App, parts: ServerParts): void {
         tags: ["tags"],
         summary: "Point a tag at a version",
         description:
-          "Jobs that are submitted with this tag from now on run that version. Jobs that were submitted before keep their version.",
+          "From now on, jobs that are submitted with this tag run that version. Jobs that were submitted before keep their version.",
         params: TagParams,
         headers: CreatingPreconditionHeaders,
         body: closed({ versionId: Id }),

@@ -96,7 +96,7 @@ function registerWorkflowVersionRoute(app: App, parts: ServerParts): void {
         tags: ["versions"],
         summary: "Register a version",
         description:
-          "The service checks the definition and keeps it as a version, which never changes. A definition that is not valid is rejected, and the answer lists everything that is wrong with it. With `ifChanged=true`, a definition that is equal to that of the newest version, as a JSON value, registers nothing; the answer is then 200 with that version.",
+          "The service checks the definition and keeps it as a version, which never changes. A definition that is not valid is rejected, and the answer lists everything that is wrong with it. With `ifChanged=true`, nothing is registered if the definition is equal, as a JSON value, to that of the newest version. The answer is then 200 with that version.",
         params: WorkflowParams,
         querystring: closed({ ifChanged }),
         headers: IdempotencyHeaders,
@@ -114,8 +114,8 @@ function registerWorkflowVersionRoute(app: App, parts: ServerParts): void {
       const { organizationId, workflowId } = request.params;
       const { definition } = request.body;
       const { ifChanged = false } = request.query;
-      // An unknown workflow is not reported here but when the version is registered: a repetition gets its first answer even after the workflow was
-      // deleted.
+      // An unknown workflow is reported only when the version is registered, because a repetition must get its first answer even after the workflow
+      // was deleted.
       const nameOfWorkflow = (await findWorkflow(database, request.params))?.name;
       const checked = await definitionChecks.check(organizationId, { text: definition, nameOfWorkflow });
       const { warnings } = checked;

@@ -17,7 +17,7 @@ import type { ManagementParts } from "../act/act.ts";
 import { endFormerAccess, type PasswordParts } from "./password.ts";
 
 export type PasswordByLinkOutcome =
-  /** The browser in which the person signs in next keeps `device`. */
+  /** The browser keeps `device`, so that the next sign-in recognizes this browser. */
   | { readonly outcome: "set"; readonly device: string }
   | { readonly outcome: "rejected"; readonly problems: readonly Problem[] }
   /** The link was never made, has ended, or was used or replaced. */
@@ -34,7 +34,7 @@ export interface PasswordByLink {
 }
 
 /**
- * Sets the password of the user whom a link is for, and ends all earlier access, since somebody else may have created the account. A use that comes
+ * Sets the password of the user whom a link is for, and ends all earlier access, because somebody else may have created the account. A use that comes
  * too late counts as a failed sign-in of its network address, because many uses of one link at the same moment would otherwise fill the queue of the
  * password hashes. Throws 429 after too many attempts.
  */
@@ -84,7 +84,7 @@ async function useLink(
   });
 }
 
-/** Returns the user whose password the link sets; undefined when the link is not (or no longer) valid. */
+/** Returns the user whose password the link sets; undefined when the link is not valid (any more). */
 export async function findLinkedUser(
   { database, engine }: Pick<ManagementParts, "database" | "engine">,
   secret: string,
@@ -98,8 +98,8 @@ async function linkedUser(db: Queryable, linkHash: Buffer, at: Timestamp): Promi
 }
 
 /**
- * Checks a link that a member made. It works only for a user who belongs to no other organization than that member's, and who may do no more there
- * than the member. This is checked when the link is made and again when it is used: in the meantime its maker may have been removed, and the user may
+ * Checks a link that a member made. It works only for a user whose only organization is also the member's, and who has no permission there that the
+ * member lacks. This is checked when the link is made and again when it is used. In the meantime, the member may have been removed, and the user may
  * have left, joined another organization or got more permissions.
  */
 async function mayStillOpen(db: Queryable, { userId, createdBy }: PasswordLinkUser, at: Timestamp): Promise<boolean> {

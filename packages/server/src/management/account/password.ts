@@ -29,8 +29,8 @@ export interface PasswordChange {
 }
 
 /**
- * Changes the caller's password. Ends all other access of the caller: all sessions, and the user tokens too unless they are to be kept. The
- * credential of the request stays valid. Throws 409 when somebody else changes the password at the same time.
+ * Changes the caller's password. Ends all other access of the caller: all sessions and, without `keepUserTokens`, all user tokens. The credential of
+ * the request stays valid. Throws 409 when somebody else changes the password at the same time.
  */
 export async function changePassword(parts: PasswordParts, act: CallerAct, change: PasswordChange): Promise<void> {
   const { engine, authenticator } = parts;
@@ -48,7 +48,7 @@ export async function changePassword(parts: PasswordParts, act: CallerAct, chang
   authenticator.forgetUser(userId);
 }
 
-/** The credentials that stay valid when a password changes: the one of the request, or all user tokens. */
+/** The credentials that stay valid when a password changes: a session, a user token, or all user tokens. */
 export interface KeptAccess {
   readonly sessionId?: string | null | undefined;
   readonly tokenId?: string | null | undefined;
@@ -58,8 +58,8 @@ export interface KeptAccess {
 /**
  * Ends the access that existed before the password was changed: a link that sets it, all sessions with what was issued in them, all user tokens, and
  * the advantage of known browsers. Somebody else's access may be the very reason for the change, and a user token can make more tokens. Call it in
- * the transaction of the change and after the change, so that the account's row is locked: a session or a token that begins in the meantime either
- * comes before and is ended here, or is checked against the new password. Returns the details for the account's activity.
+ * the transaction of the change and after the change, so that the account's row is locked. Then a session or a token that begins at the same time
+ * either comes earlier and is ended here, or is checked against the new password. Returns the details for the account's activity.
  */
 export async function endFormerAccess(
   transaction: Transaction,
@@ -80,7 +80,10 @@ interface ConfirmedChange {
   readonly newHash: string;
 }
 
-/** Confirms that the caller knows the present password. The new password is checked first, so that a mistake in it costs no attempt at the present one. */
+/**
+ * Confirms that the caller knows the present password. The new password is checked first, so that a mistake in it costs no attempt at the present
+ * one.
+ */
 async function confirmChange(
   { database, signIn }: PasswordParts,
   { actor, address }: CallerAct,
@@ -104,5 +107,5 @@ function throwProblems(problems: readonly Problem[]): void {
 }
 
 function changedMeanwhile(): ServiceError {
-  return new ServiceError("ConflictError", "The password was changed by somebody else at this moment. Sign in again.");
+  return new ServiceError("ConflictError", "Somebody else has just changed the password. Sign in again.");
 }

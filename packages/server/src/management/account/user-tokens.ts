@@ -30,8 +30,8 @@ export interface AddedUserToken {
 }
 
 /**
- * Creates a token that acts as the caller, who confirms who they are. Throws what `confirmPerson` throws, 401 when the caller's own credential has
- * ended, 403 for a life longer than that of the token of the request, and 409 when the account has as many tokens as it may.
+ * Creates a token that acts as the caller, who confirms who they are. Throws what `confirmPerson` throws. Throws 401 when the caller's own credential
+ * has ended, 403 for a life longer than that of the token of the request, and 409 when the account has as many tokens as it may.
  */
 export async function createUserToken(
   parts: RevokingParts & ConfirmationParts,
@@ -48,7 +48,7 @@ export async function createUserToken(
     // The account is locked, so that a change that ends all of its credentials either comes before this or finds the new token.
     const credentials = await holdCredentials(transaction, userId);
     await requireLasting(transaction, act.caller);
-    // The first attempt has used up the code, so a repetition relies on its confirmation.
+    // The first attempt has used up the code, so a repetition relies on the confirmation of the first attempt.
     const passwordChangedAt = earlier === undefined ? confirmedPassword : earlier.passwordChangedAt;
     if (credentials === undefined || credentials.passwordChangedAt !== passwordChangedAt) throw changedMeanwhile();
     if (credentials.passwordHash === null) requireFreshSignIn(act.caller, createdAt);
@@ -137,6 +137,6 @@ function tooMany(maximum: number): ServiceError {
 function changedMeanwhile(): ServiceError {
   return new ServiceError(
     "ConflictError",
-    "Your password was changed at this moment. Send the request with the new password.",
+    "Your password has just been changed. Send the request with the new password.",
   );
 }

@@ -28,7 +28,7 @@ export interface UsedMaximum<Name extends string = MaximumName | "organizations"
   readonly usedCount: number;
 }
 
-/** An act that a caller requested with a credential. The credential may have ended or lost a permission since. */
+/** An act that a caller requested with a credential. The credential may have ended or lost a permission after it was checked. */
 export interface CallerAct extends Act {
   readonly actor: Caller["principal"];
   readonly caller: Caller;

@@ -35,8 +35,8 @@ export interface AuditNote {
 }
 
 /**
- * Writes the one row that an accepted change leaves. Call it once in each change, as the last statement of its transaction, so that neither exists
- * without the other. A repetition within `transactOnce` writes no second row. Denials are recorded by `recordDenial`: a change only throws
+ * Writes the one row that an accepted change leaves. Call it once in each change, as the last statement of its transaction, so that the row and the
+ * change exist only together. A repetition within `transactOnce` writes no second row. Denials are recorded by `recordDenial`: a change only throws
  * `ServiceError` AuthorizationError.
  */
 export async function recordAudit(
@@ -48,7 +48,7 @@ export async function recordAudit(
   await recordAudits(transaction, clock, act, [note]);
 }
 
-/** Writes one row for each thing that a change ends or alters, as `recordAudit` does for one. */
+/** Writes one row for each thing that a change ends or alters, as `recordAudit` does for one thing. */
 export async function recordAudits(
   transaction: Transaction,
   clock: Clock,

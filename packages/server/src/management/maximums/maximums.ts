@@ -14,9 +14,9 @@ import { countWorkflows } from "../../store/workflows/workflows.ts";
 import type { Act, ManagementParts, UsedMaximum } from "../act/act.ts";
 
 /**
- * Throws 409 when the organization already has its maximum of these things. The caller makes one in the same transaction, and holds the lock under
- * which such things are made (`lockGrants`, `lockWorkflow`). So if two requests ask for the last place, exactly one gets it, and there is no separate
- * counter that could be wrong. `count` replaces the usual count if the new thing exists already.
+ * Throws 409 when the organization already has its maximum of these things. The caller makes the new thing in the same transaction, and holds the
+ * lock under which such things are made (`lockGrants`, `lockWorkflow`). So if two requests ask for the last place, exactly one gets it, and there is
+ * no separate counter that could be wrong. `count` replaces the usual count if the new thing exists already.
  */
 export async function requireRoom(
   transaction: Transaction,

@@ -40,7 +40,7 @@ export async function acceptInvitation(
   return accepted;
 }
 
-/** Finds the invitation of a code and holds its organization until the transaction ends. Throws like `acceptInvitation`. */
+/** Finds the invitation of a code and locks its organization until the transaction ends. Throws like `acceptInvitation`. */
 export async function openInvitation(transaction: Transaction, code: string, now: Timestamp): Promise<Invitation> {
   return (await readInvitation(transaction, code, now, lockOrganization)).invitation;
 }
@@ -89,7 +89,8 @@ export async function joinByInvitation(
   if (!isMeantFor(invitation, email)) throw meantForOthers();
   if ((await findMember(transaction, organizationId, userId)) !== undefined) throw alreadyMember();
   await requireStillGrantable(transaction, invitation, now);
-  // The invitation has reserved the place. But if the operator has lowered the maximum since, the places that are left go to those who accept first.
+  // The invitation has reserved the place. But if the operator has lowered the maximum in the meantime, the places that are left go to those who
+  // accept first.
   await requireRoom(transaction, parts, act, { organizationId }, "members", () =>
     countMembers(transaction, organizationId),
   );

@@ -19,8 +19,8 @@ export function hasSameRoles(one: HeldRoles, other: HeldRoles): boolean {
 }
 
 /**
- * Keeps `owner` for the last owner, since an organization without an owner could never get one again. The role still counts as given by the provider,
- * which can take it away later.
+ * Keeps `owner` for the last owner, because an organization without an owner could never get one again. The role still counts as given by the
+ * provider, which can take it away later.
  */
 export function withOwner({ roles, providerRoles }: HeldRoles): HeldRoles {
   return { roles: [...roles, "owner"], providerRoles: [...providerRoles, "owner"] };

@@ -49,7 +49,7 @@ export async function bringMembershipUpToDate(
   const { engine } = parts;
   const { userId, claims, source } = user;
   const { organizationId } = provider;
-  // As everywhere, this lock lets only one change of memberships run at a time.
+  // This lock lets only one change of memberships run at a time.
   if ((await lockOrganization(transaction, organizationId)) === undefined) return unchanged("no-organization");
   const { member, after } = await compare(transaction, provider, userId, claims);
   if (member === undefined) return unchanged("no-organization");
@@ -100,7 +100,7 @@ async function compare(
 ): Promise<{ readonly member: ProvidedMember | undefined; readonly after: HeldRoles }> {
   const member = await findProvidedMember(db, provider.organizationId, userId);
   const held = { roles: member?.roles ?? [], providerRoles: member?.providerRoles ?? [] };
-  // An access token often says nothing about roles. Then it takes none away.
+  // An access token often says nothing about roles. Then no role is taken away.
   if (member?.roles !== undefined && claims.roleValues === undefined) return { member, after: held };
   const given = await rolesGiven(db, provider, claims.roleValues ?? []);
   return { member, after: rolesAfter(held, given) };

@@ -22,7 +22,7 @@ export interface InvitationRequest {
   readonly roles: readonly string[];
   /** Makes the pointer to a role in the request, for an error. Left out if the request has a list `roles`. */
   readonly pointerOf?: (index: number) => string;
-  /** The only e-mail address whose user can accept it. Null means that anybody who has the link can. */
+  /** The only e-mail address whose user can accept the invitation. Null means that anybody who has the link can accept it. */
   readonly email: string | null;
   /** The time when the invitation ends. If left out, it ends after `defaultInvitationDays`, or with the caller's own token if that is earlier. */
   readonly expiresAt?: Timestamp;

@@ -54,7 +54,7 @@ export interface OwnedOrganization extends OrganizationNames {
   readonly organizationId: string;
   /** The requested key. If it is left out, a key is made from the name. */
   readonly key?: string;
-  /** The user who becomes the owner, since an organization without an owner could never get one. */
+  /** The user who becomes the owner, because an organization without an owner could never get one. */
   readonly ownerId: string;
   readonly createdAt: Timestamp;
 }

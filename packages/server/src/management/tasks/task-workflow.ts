@@ -45,7 +45,7 @@ export async function prepareTaskWorkflow(
     const isNew = await insertWorkflow(transaction, workflow);
     const workflowId = isNew ? workflow.workflowId : await findByName(transaction, organizationId);
     if (workflowId === undefined || !(await lockWorkflow(transaction, { organizationId, workflowId }))) {
-      const message = `The workflow ${taskWorkflowName} was deleted at this moment. Try again.`;
+      const message = `The workflow ${taskWorkflowName} has just been deleted. Try again.`;
       throw new ServiceError("UnavailableError", message, { retryAfterSeconds: 1 });
     }
     // Another request may have registered the version a moment ago.

@@ -55,7 +55,7 @@ export interface ApiTokenChange {
 
 /**
  * Creates a token. Its secret is not stored, so it is returned only this once. Throws 403 when the caller lacks a permission that the token gets, or
- * calls with a token that ends before it, and 409 when the organization has too many tokens.
+ * calls with a token that ends before the new token, and 409 when the organization has too many tokens.
  */
 export async function createApiToken(
   parts: RevokingParts,

@@ -22,8 +22,8 @@ export function expiryOfNew(
 }
 
 /**
- * Returns the time at which a new credential ends: as requested, or at `usualEnd` if the request does not say, but then no later than the caller's
- * own token. Throws 403 for a requested end after the caller's own.
+ * Returns the time at which a new credential ends: the requested time. If the request names no time, the credential ends at `usualEnd` or with the
+ * caller's own token, whichever is earlier. Throws 403 for a requested end after the caller's own.
  */
 export function expiryWithin<Asked extends Timestamp | null>(
   askedFor: Asked | undefined,
@@ -36,8 +36,8 @@ export function expiryWithin<Asked extends Timestamp | null>(
 }
 
 /**
- * Returns the time at which the token of the caller ends, by the present state of the store. Null for a token without an end and for a sign-in, since
- * a person who signed in may give a credential any life.
+ * Returns the time at which the token of the caller ends, by the present state of the store. Null for a token without an end and for a sign-in,
+ * because a person who signed in may give a credential any life.
  */
 export async function endOfCaller(db: Queryable, { organizationId, token }: Caller): Promise<Timestamp | null> {
   // The end of a user token never changes.
@@ -63,7 +63,7 @@ export function requireNoLongerLife(expiresAt: Timestamp | null, callerEnd: Time
   throw new ServiceError("AuthorizationError", message, { problems: [{ pointer: "/expiresAt", detail }] });
 }
 
-/** Throws 403 for a token that outlives the caller's own: the caller may neither give such a token more nor get its secret. */
+/** Throws 403 for a token that outlives the caller's own: the caller may not give such a token more rights, and may not get its secret. */
 export function requireAsLongALife(expiresAt: Timestamp | null, callerEnd: Timestamp | null): void {
   if (!outlives(expiresAt, callerEnd)) return;
   const detail = `This token is valid for longer than the token that you call with, which ends at ${toTime(callerEnd)}. So you can take rights from it and revoke it, but not give it more rights or a new secret. Sign in, or use a token that is valid as long.`;

@@ -16,8 +16,8 @@ export interface TagKey extends WorkflowKey {
 }
 
 /**
- * Points a tag at a version. From then on, jobs that are submitted with the tag run that version. Throws 404 when there is no such workflow or version,
- * and 409 for a new tag of a workflow that has too many.
+ * Points a tag at a version. From then on, jobs that are submitted with the tag run that version. Throws 404 when there is no such workflow or
+ * version, and 409 for a new tag of a workflow that has too many.
  */
 export async function setWorkflowVersionTag<Answer extends object>(
   parts: ManagementParts,
@@ -59,7 +59,7 @@ export async function deleteTag(parts: ManagementParts, act: CallerAct, { tag, .
 }
 
 /**
- * Changes a tag and its history together. Changes of a workflow's tags run one after the other. A repeated request changes nothing, since somebody
+ * Changes a tag and its history together. Changes of a workflow's tags run one after the other. A repeated request changes nothing, because somebody
  * else may have moved the tag in the meantime.
  */
 async function changeTag<Result extends object>(

@@ -53,7 +53,7 @@ export async function findMemberships(
   return memberships;
 }
 
-/** One row for each role that the organization made itself, or one row without a role. */
+/** One row for each of the member's roles that the organization made itself. A member without such a role has one row, without permissions. */
 interface MembershipRow extends Omit<Membership, "ownRolePermissions"> {
   readonly permissions: readonly string[] | null;
 }
@@ -124,7 +124,7 @@ const listMemberRows = statement<Member>(
   "each-time",
 );
 
-/** Whether any member has the role. The member to leave out does not count. */
+/** Whether any member has the role. The member `exceptUserId` does not count. */
 export async function hasMemberWithRole(
   db: Queryable,
   organizationId: string,

@@ -32,8 +32,8 @@ const findOrganizationLimitsRow = statement<OrganizationLimits>(
 );
 
 /**
- * Stores limits and returns the time of this change, by the database's clock. Nodes find changed limits by this time, which they read in
- * milliseconds. So it is stored in milliseconds too.
+ * Stores limits and returns the time of this change, by the database's clock. Nodes find changed limits by this time. They read the time in
+ * milliseconds, so it is stored in milliseconds, too.
  */
 export async function setOrganizationLimits(db: Queryable, limits: OrganizationLimits): Promise<Timestamp> {
   const { organizationId, requestsPerMinute, submitsPerMinute, maximums } = limits;

@@ -148,11 +148,11 @@ export async function deleteOrganization(
 export interface HeldOrganizations {
   /** The organizations that are not deleted. They cannot be claimed until the transaction ends. */
   readonly living: ReadonlySet<string>;
-  /** The organizations that another transaction has claimed. Only when that transaction ends is it known whether they are deleted. */
+  /** The organizations that another transaction has claimed. Whether they are deleted is known when that transaction ends. */
   readonly claimed: ReadonlySet<string>;
 }
 
-/** Locks the rows of organizations until the transaction ends. It waits for no other transaction, like `lockJobs`. */
+/** Locks the rows of organizations until the transaction ends. Like `lockJobs`, this waits for no other transaction. */
 export async function holdOrganizations(
   transaction: Transaction,
   organizationIds: readonly string[],

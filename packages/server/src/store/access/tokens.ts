@@ -219,7 +219,7 @@ const updateApiTokenRow = statement<never>(
    WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL`,
 );
 
-/** Gives a locked token this secret. The present secret stays valid until `previousExpiresAt`; the one before it ends. */
+/** Gives a locked token this secret. The present secret stays valid until `previousExpiresAt`. An earlier secret ends at once. */
 export async function rotateApiToken(db: Queryable, token: ApiToken, tokenHash: Buffer): Promise<void> {
   await db.query(rotateApiTokenRow, [
     token.organizationId,
@@ -240,7 +240,7 @@ const rotateApiTokenRow = statement<never>(
    WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL`,
 );
 
-/** Replaces a locked token's secret that nobody received. The previous secret keeps its end. */
+/** Replaces a locked token's secret that nobody received. The expiry of the previous secret does not change. */
 export async function replaceLostSecret(db: Queryable, token: ApiToken, tokenHash: Buffer): Promise<void> {
   const { organizationId, tokenId, tokenPrefix, rotatedAt } = token;
   await db.query(replaceLostSecretRow, [organizationId, tokenId, tokenHash, tokenPrefix, timeOf(rotatedAt)]);
@@ -300,7 +300,7 @@ const listApiTokenRowsMadeBy = statement<ApiToken>(
    ORDER BY token_id DESC`,
 );
 
-/** Counts the tokens that `listApiTokensMadeBy` answers. */
+/** Counts the tokens that `listApiTokensMadeBy` returns. */
 export async function countApiTokensMadeBy(db: Queryable, organizationId: string, userId: string): Promise<number> {
   const [row] = await db.query(countApiTokenRowsMadeBy, [organizationId, userId]);
   return row?.count ?? 0;

@@ -55,8 +55,8 @@ const findNewestSealRow = statement<Seal>(
 );
 
 /*
- * Look-ups read pages by id, and the results are joined outside the database. While a store is new and has no statistics, PostgreSQL planned a join
- * here as a hash join over all rows: a list of 25 took 378 ms instead of 1 ms.
+ * Look-ups read pages by id, and the results are joined outside the database. In a new store without statistics, PostgreSQL planned a join here as a
+ * hash join over all rows: a list of 25 took 378 ms instead of 1 ms.
  */
 
 /** Lists the entries that wait for a seal, in the order of their ids, which is the order of their times. */
@@ -129,8 +129,8 @@ export interface NewSeal extends Omit<Seal, "entryCount"> {
 }
 
 /**
- * Inserts a seal. Returns false, and writes nothing, when another node has already made the seal of this number. When another node is just inserting
- * it, waits for that node.
+ * Inserts a seal. Returns false, and writes nothing, when another node has already made the seal of this number. If another node is inserting the
+ * seal of this number at that time, waits for that node.
  */
 export async function insertSeal(transaction: Transaction, seal: NewSeal): Promise<boolean> {
   const { organizationId, sealNumber, entries } = seal;

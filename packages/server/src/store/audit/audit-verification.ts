@@ -75,7 +75,7 @@ export interface EntryStanding {
   readonly sealNumber: number | null;
 }
 
-/** One statement reads both lists, so that both show the same instant: an entry moves from one list to the other. */
+/** One statement reads both lists, so that both show the same instant. Otherwise an entry could move from one list to the other between two reads. */
 export async function findEntryStandings(
   db: Queryable,
   organizationId: string,

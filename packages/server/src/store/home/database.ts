@@ -26,23 +26,25 @@ export interface Database extends Queryable {
   isFull(): boolean;
   /** Checks whether the disk has room again. Call it while `isFull` is true. */
   lookForRoom(): Promise<void>;
-  /** Only a store without background processes needs it. */
+  /** The upkeep that only a store without background processes needs. */
   readonly upkeep: Upkeep;
   close(): Promise<void>;
 }
 
-/** The work that the background processes of a server do for its databases. The embedded store has no such processes, so the service does it itself. */
+/**
+ * The work that the background processes of a server do for its databases. The embedded store has no such processes, so the service does it itself.
+ */
 export interface Upkeep {
   /** Removes the dead rows of a table, and counts the living rows for the query planner. */
   vacuum(table: string): Promise<void>;
   /**
-   * Freezes the rows of the table that has the oldest ones, system tables included, if they are more than this many transactions old. A row that is
-   * not frozen can no longer be seen after another 2^31 transactions.
+   * Freezes the table with the oldest rows if these rows are more than this many transactions old. The table may be a system table. A row that is not
+   * frozen can no longer be seen after another 2^31 transactions.
    */
   freezeOldest(transactions: number): Promise<void>;
   /**
-   * Runs a checkpoint if the log since the last one has more than this many bytes. A checkpoint removes the log before it. Without any, the log would
-   * fill the disk, and all of it would be replayed after a crash.
+   * Runs a checkpoint if the log since the last checkpoint has more than this many bytes. A checkpoint removes the log before it. Without
+   * checkpoints, the log would fill the disk, and the whole log would be replayed after a crash.
    */
   checkpointAbove(bytes: number): Promise<void>;
 }
@@ -54,8 +56,8 @@ export interface Queryable {
 export type Transaction = Queryable;
 
 /**
- * The lock timeout in milliseconds for statements that can continue without the row. It is long enough for the commit of another node, and too short
- * for users to notice.
+ * The lock timeout in milliseconds for transactions that should not wait long for a locked row. It is long enough for the commit of another node, and
+ * too short for users to notice.
  */
 export const shortLockTimeoutMs = 50;
 
@@ -92,7 +94,7 @@ export interface Statement<Row> {
   readonly row?: Row;
 }
 
-/** The facts about a search over all organizations that each server needs in order to answer separately. */
+/** How the service runs a search over all organizations when each server answers it separately. */
 export interface Merged {
   /** The columns by which the rows are ordered, all ascending. Needed when the next search begins after the last row of this one. */
   readonly order?: readonly string[];
@@ -172,12 +174,12 @@ export class RowHeldError extends StatementGivenUpError {
   }
 }
 
-/** Whether the store cannot be reached, so that no statement of any size would pass now. */
+/** Whether the store cannot be reached. Then every statement would fail now, however small. */
 export function isStoreAway(error: unknown): error is StoreUnavailableError {
   return error instanceof StoreUnavailableError && !(error instanceof StatementGivenUpError);
 }
 
-/** Thrown when a user's read did not begin or did not end within its time. */
+/** Thrown when a user's read did not begin or did not end within its time limit. */
 export class ReadDeadlineError extends Error {
   readonly deadlineMs: number;
 

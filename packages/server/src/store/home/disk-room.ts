@@ -2,7 +2,7 @@ import { type Database, DiskFullError, isStoreAway, statement } from "./database
 
 /**
  * Tracks whether the store's disk is full, as far as this process knows. A full disk still accepts small changes, such as a heartbeat. So only a
- * statement that fails for lack of room shows that the disk is full, and only a statement that needs room shows that it has room again.
+ * statement that fails for lack of room shows that the disk is full, and only a statement that needs room shows that the disk has room again.
  */
 export class DiskRoom {
   readonly #onChange: (isFull: boolean) => void;

@@ -6,13 +6,13 @@ export interface SyncOptions {
   /** Called once for each sync that reached the disk. Tests use it to count them. */
   readonly onSync?: () => void;
   /**
-   * Called when a sync failed. After that the content of the disk is unknown, and another sync would report success for pages that the kernel
-   * dropped: so the process must end, and the store must recover from the log at the next start.
+   * Called when a sync failed. After that the content of the disk is unknown: another sync would report success for pages that the kernel dropped. So
+   * the process must end, and the store must recover from the log at the next start.
    */
   readonly onSyncFailed: (error: unknown) => void;
 }
 
-const EIO = 29; // Emscripten's number for it, not the kernel's.
+const EIO = 29; // Emscripten's number for EIO. The kernel uses another number.
 
 /** Describes the error that stopped PGlite, whose file system throws only numbers. */
 export function describeFileError(error: unknown): string {

@@ -21,8 +21,8 @@ export interface EmbeddedOptions extends SyncOptions {
   readonly timeoutMs: number;
   readonly readTimeoutMs: number;
   /**
-   * Called when the store has stopped after a panic. Mostly there was no room for its log. The process must end, and the store recovers from the log
-   * at the next start.
+   * Called when the store has stopped after a panic. The usual reason is that there was no room for its log. The process must end, and the store
+   * recovers from the log at the next start.
    */
   readonly onPanic: (reason: string) => void;
   /** Called when the store's disk becomes full, and when it has room again. */
@@ -52,8 +52,8 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
       max: 1,
       pipeline: true,
       types: columnTypes,
-      // Each client of the pool uses the same session. So a new client first ends the transaction in which an earlier client was given up, and drops
-      // the prepared statements.
+      // Each client of the pool uses the same session. An earlier client may have been given up in the middle of a transaction. So a new client first
+      // ends that transaction, and drops the prepared statements.
       verify: (client: pg.PoolClient, done: (error?: Error) => void) => {
         client
           .query("ROLLBACK")

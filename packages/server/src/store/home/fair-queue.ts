@@ -61,8 +61,8 @@ export class FairQueue<Item> {
   }
 
   /**
-   * Returns a function to call once for each item, in order. It returns whether the item could run at once if it were added now, after the items of
-   * the earlier calls.
+   * Returns a function that tells whether an item of this owner could run at once if it were added now. Call the function once for each item, in
+   * order: it counts the items of earlier calls that could run at once as running.
    */
   beginsAtOnce(): (owner: string) => boolean {
     let free = this.#maxRunning - this.#runningCount;
@@ -97,6 +97,6 @@ export class FairQueue<Item> {
 interface FairQueueBounds {
   readonly maxRunning: number;
   readonly maxRunningPerOwner: number;
-  /** Whether this owner may have only one item running now. If it is left out, no owner is bounded so. */
+  /** Whether this owner may have only one item running now. If this function is left out, no owner has this bound. */
   readonly isOneAtATime?: (owner: string) => boolean;
 }

@@ -55,8 +55,8 @@ export function sharedLanes(
 type Priority = 0 | 1 | 2;
 
 /**
- * Gives the session to one lane at a time. After a commit, the engine asks for the next one only a turn of the event loop later, so the other lanes
- * get the session in between.
+ * Gives the session to one lane at a time. After a commit, the engine asks for the session again only one turn of the event loop later, so the other
+ * lanes get the session in between.
  */
 class SharedSession {
   readonly #waiting: readonly (() => void)[][] = [[], [], []];
@@ -85,7 +85,7 @@ class SharedSession {
     }
   }
 
-  /** The session stays taken until the next one in line has it, so that no newcomer takes it first. */
+  /** The session stays taken until the next waiting lane has it, so that no newcomer takes it first. */
   #giveToNext(): void {
     const next = this.#waiting.find((queue) => queue.length > 0)?.shift();
     if (next === undefined) this.#isTaken = false;
@@ -106,14 +106,14 @@ class SharedSession {
 }
 
 /**
- * The store answers within the same turn of the event loop. So a duty with many transactions would stop all requests until its end. After this time
- * the session is given away only in the next turn.
+ * The store answers within the same turn of the event loop. So a duty with many transactions would stop all requests until its end. When a turn has
+ * lasted this long, the session is given to its next user only in the next turn.
  */
 const maxTurnMs = 10;
 
 export interface ReadBounds {
   readonly maxRunning: number;
-  /** A smaller bound for each organization leaves connections to the other organizations while one has long reads. */
+  /** A smaller bound for each organization leaves connections free for the other organizations while one has long reads. */
   readonly maxRunningPerOrganization: number;
   /**
    * The time limit of a read, for all of its statements together. No statement begins after it. A server ends a statement by itself after this time.

@@ -24,7 +24,7 @@ export interface PoolOptions {
   readonly preparedStatements: boolean;
   /** The parts that are needed for a server that may be a Citus; undefined for a store that cannot be one. */
   readonly sharding: Sharding | undefined;
-  /** Whether other connections than those of this process can lock rows. */
+  /** Whether connections of other processes can lock rows. */
   readonly isShared: boolean;
   /** The value for `Reader.sliceRows`. */
   readonly sliceRows: number | null;
@@ -201,7 +201,8 @@ function begin(
     },
     async query(statement, values) {
       if (!statement.text.startsWith("SELECT")) await begun;
-      // When one of several parts of the work fails, the others may go on after the rollback. Their statements would be transactions of their own.
+      // When one of several parts of the work fails, the others may send statements after the rollback. Each of these statements would commit by
+      // itself.
       if (isOver) throw new Error("The transaction is over.");
       const answer = run(client, statement, values, options);
       answer.catch((error: unknown) => failures.push(error));
@@ -263,8 +264,9 @@ function meaningOf(error: unknown, fate: "nothing-written" | "unknown"): unknown
 }
 
 /**
- * A statement that the server gave up: it was cancelled, mostly because of its time limit (57014); the server lacked memory or another resource (53);
- * or a file or a page of a table could not be read (58, XX001), which may concern a single row, while the server answers all others.
+ * A statement that the server gave up. The statement was cancelled, mostly because of its time limit (57014); or the server lacked memory or another
+ * resource (53); or a file or a page of a table could not be read (58, XX001). Unreadable data may concern a single row, while the server still
+ * returns all others.
  */
 const givenUp = /^(57014|53|58|XX001)/;
 

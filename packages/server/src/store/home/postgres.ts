@@ -18,7 +18,7 @@ export interface PostgresOptions {
   readonly onPooler: () => void;
   /** Called when the store's disk becomes full, and when it has room again. */
   readonly onFull: (isFull: boolean) => void;
-  /** Called when a worker of a Citus does not answer a search, with the reason, and with undefined when it answers again. */
+  /** Called with the reason when a worker of a Citus does not answer a search, and with undefined when the worker answers again. */
   readonly onWorker: (worker: Worker, trouble: string | undefined) => void;
 }
 
@@ -98,8 +98,8 @@ function openPool(options: PostgresOptions, size: number, statementTimeoutMs: nu
 
 /**
  * Asks which session this is. In the same round trip, gives the session its settings if it belongs to this client alone. A pooler refuses settings in
- * the message that opens a connection, and passes a session with our settings on to other clients. A pooler is recognized by the process number: it
- * invents one for each client, for cancelling.
+ * the message that opens a connection, and passes a session with our settings on to other clients. A pooler is recognized by the process number that
+ * it sends: it invents a number for each client, for cancelling, and this number is not the session's.
  */
 function lookAtSession(processId: number, settings: Readonly<Record<string, number>>): string {
   const isOwn = `pg_backend_pid() = ${processId}`;

@@ -22,7 +22,9 @@ export class ReadTime {
     this.#latest = { organizationId, at: this.#now() };
   }
 
-  /** Notes that a read of an organization begins. If the organization may have only one, it may have no other until this one ends. */
+  /**
+   * Notes that a read of an organization begins. If the organization may have only one read at a time now, it begins no other until this read ends.
+   */
   begin(organizationId: string): void {
     const spent = this.#spent.get(organizationId);
     if (spent !== undefined) spent.isOneAtATime = leftOf(spent, this.#now()) > parallelMs;
@@ -34,7 +36,7 @@ export class ReadTime {
     const maxRestMs = this.#isAlone(organizationId)
       ? Math.min(maxAloneRestMs, this.#longestRestMs)
       : this.#longestRestMs;
-    // Time that no rest can make up for is forgotten. Otherwise the organization would rest after each short read for minutes.
+    // Time beyond what the longest rest makes up for is forgotten. Otherwise the organization would rest for minutes after each short read.
     const ms = Math.min(leftOf(this.#spent.get(organizationId), now) + tookMs, freeMs + maxRestMs * share);
     if (this.#spent.size >= maxKnown) this.#forget(now);
     this.#spent.set(organizationId, { ms, at: now, isOneAtATime: false });
@@ -84,7 +86,10 @@ function leftOf(spent: Spent | undefined, now: number): number {
 const share = 1 / 3;
 /** The time that an organization may spend on reads without a rest. */
 const freeMs = 1_500;
-/** The time that an organization may spend on reads before it reads one at a time. It is shorter than `freeMs`, which counts right after a rest. */
+/**
+ * The time that an organization may spend on reads before it reads one at a time. It is shorter than `freeMs`: right after a rest, `freeMs` of the
+ * time still counts, so the organization still reads one at a time.
+ */
 const parallelMs = 1_000;
 /** The longest rest, as a part of the deadline of the reads that wait. */
 const restShare = 0.8;

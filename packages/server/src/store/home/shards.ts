@@ -43,7 +43,7 @@ export class Shards {
     return [...Map.groupBy(wanted, ({ host, port }) => `${host}:${port}`).values()];
   }
 
-  /** The name of the shard that has the organization. Without shards, all organizations have the same name. */
+  /** The name of the shard that has the organization. Without shards, the name is the same for all organizations. */
   groupOf(organizationId: string): string {
     return this.isSharded ? shardOf(this.#ranges, hashOfUuid(organizationId)) : "server";
   }

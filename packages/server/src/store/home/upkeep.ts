@@ -22,7 +22,7 @@ export function upkeepBy(lane: Lane): Upkeep {
   };
 }
 
-/** The name is quoted where it must be. */
+/** `regclass::text` quotes the name where necessary. */
 const findOldestTable = `SELECT oid::regclass::text AS name FROM pg_class
   WHERE relkind IN ('r', 'm', 't') AND age(relfrozenxid) > $1
   ORDER BY age(relfrozenxid) DESC LIMIT 1`;

@@ -2,7 +2,7 @@ import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement } from "../home/database.ts";
 import type { VersionKey } from "../workflows/versions.ts";
 
-/** A version with due jobs: which of its jobs are due, and may be woken. */
+/** A version with jobs that are due and may be woken. The fields say of which kinds these jobs are. */
 export interface DueVersion extends VersionKey {
   /** Whether jobs are due that wait for events. */
   readonly withWaits: boolean;
@@ -31,9 +31,9 @@ export interface DueVersions {
 const maxLookedAt = 200;
 
 /**
- * Finds versions with due jobs, in the order of their keys, for all organizations: those after this key, or from the first one when there is no key.
- * It goes through the versions that have a timer, from one to the next by the indexes, and looks only at the earliest timer of each. So it takes no
- * longer when a version has many jobs, or when many versions without a timer are registered.
+ * Finds versions with due jobs of all organizations, in the order of their keys. Begins after the key `after`, or with the first version when there
+ * is no key. The search goes through the versions that have a timer, from one to the next by the indexes, and looks only at the earliest timer of
+ * each. So it takes no longer when a version has many jobs, or when many versions without a timer are registered.
  */
 export async function findDueVersions(
   db: Queryable,
@@ -51,8 +51,8 @@ export async function findDueVersions(
     maxLookedAt,
     limit,
   ]);
-  // The jobs that wait, the other jobs, and those of each server of a Citus are searched separately. What comes after the end of the first of these
-  // searches is left to the next search.
+  // There is one search for jobs that wait and one for other jobs, and on a Citus both run on each server. Results after the place where the first of
+  // these searches ended may be incomplete, so these versions are left to the next search.
   const end = rows.findIndex(({ isEnd }) => isEnd);
   const complete = (end < 0 ? rows : rows.slice(0, end + 1)).map(({ isEnd: _, ...version }) => version);
   return {
@@ -65,7 +65,8 @@ const noId = "00000000-0000-0000-0000-000000000000";
 
 /**
  * The part of a WITH RECURSIVE that goes from version to version. It ends after $6 versions, or once it has found $7 that are due. A version that is
- * left out is one step as well: if the condition were part of the search for the next version, each job of such a version would be read.
+ * left out counts as one of the $6 versions. The condition that leaves it out is not part of the search for the next version, because that search
+ * would then read each job of such a version.
  */
 function versionsWithTimers(name: string, isMeant: string, isWanted: string): string {
   return `${name} AS (

@@ -40,7 +40,9 @@ export interface HandedTask {
   readonly leaseUntil: Timestamp;
 }
 
-/** Writes the calls that jobs make, as calls of this node or as tasks, and deletes those that are over. Returns the tasks that their workers hold now. */
+/**
+ * Writes the calls that jobs make, as calls of this node or as tasks, and deletes those that are over. Returns the tasks that their workers hold now.
+ */
 export async function writeCalls(
   transaction: Transaction,
   { nodeId, readyAt }: { readonly nodeId: string; readonly readyAt: Timestamp },
@@ -97,9 +99,9 @@ const putCallRows = statement<WrittenCall>(
 );
 
 /**
- * Whether a worker may hold the new task at once. The statement `put_tasks` is for batches with at least one task, a call that no node holds at
- * first. `put_job_calls` is for all other batches. Whether another task waits is found by min(), which reads one entry of the index. For an EXISTS
- * the planner might list all waiting tasks, and with a LIMIT Citus would not send the statement to one shard.
+ * Whether a worker may hold the new task at once. The statement `put_tasks` is for batches with at least one task (a call that no node holds at
+ * first). `put_job_calls` is for all other batches. `put_tasks` finds out with min() whether another task waits, because min() reads one entry of the
+ * index. For an EXISTS the planner might list all waiting tasks, and with a LIMIT Citus would not send the statement to one shard.
  */
 const isNext = "(new.worker IS NOT NULL AND NOT pause.is_there AND waiting.priority IS NULL)";
 
@@ -328,7 +330,7 @@ export interface TakenCall extends CallKey {
 
 /**
  * Takes calls over from a dead node, for one group of organizations. Returns the calls that this node holds now. The other calls were taken by
- * another node, or are over. Until this node has told the job, the call keeps its epoch and the mark that it had begun. Then the job makes another
+ * another node, or are over. Until this node has told the job, the call keeps its epoch and the mark that it had begun. The job then makes another
  * call, and later answers of the dead node to the old call are dropped.
  */
 export async function takeOverCalls(

@@ -131,7 +131,7 @@ async function* slicesOf(db: Reader, search: JobSearch, order: Order, fromJobId:
   yield { from, to: null };
 }
 
-/** The conditions that can be checked in an index, which has the order of the list. */
+/** The conditions that can be checked in an index that has the order of the list. */
 const walked = `
    organization_id = $1
      AND ($2::text IS NULL OR status = $2)
@@ -172,7 +172,7 @@ const fromOldest = "($15::uuid IS NULL OR job_id > $15) AND ($16::uuid IS NULL O
 
 /**
  * The bound in bytes on the states that one statement looks into. Two hundred states of several megabytes would keep the server busy for many
- * seconds, and another statement continues after the last job.
+ * seconds. When a statement stops at this bound, another statement continues after its last job.
  */
 const maxStateBytes = 8_000_000;
 
@@ -182,8 +182,8 @@ const columns = `${plainJobColumns}, status, awaiting_event_ids AS "awaitingEven
      CASE WHEN status = 'FAILED' THEN ${wholeState} -> 'error' END AS error`;
 
 /**
- * Searches for the children of a job have statements of their own. If one statement had both conditions, joined by OR, the planner would read all
- * jobs.
+ * Searches for the children of a job have statements of their own. If one statement served both kinds of searches, with their conditions joined by
+ * OR, the planner would read all jobs.
  */
 const anyJobs = searchStatements("jobs", "$14::uuid IS NULL");
 const childJobs = searchStatements(

@@ -101,7 +101,8 @@ export async function readValuesInPortions(
   while (start < numbers.length && (left > 0 || start < freeCount)) {
     const wanted = numbers.slice(start).map((valueNumber) => ({ ...key, valueNumber }));
     const isLast = left <= portionBytes;
-    // The first value of a portion is read even if it is larger than a portion. It is left out below if it is also larger than what is left.
+    // The first value of a portion is read even if it is larger than a portion. It is left out below if it is also larger than what is left of
+    // `maxBytes`.
     const freeOfPortion = isLast ? Math.max(0, freeCount - start) : Math.max(1, freeCount - start);
     const portion = await readValues(db, wanted, isLast ? left : portionBytes, freeOfPortion);
     const portionSize = portion.reduce((sum, { bytes }) => sum + bytes, 0);

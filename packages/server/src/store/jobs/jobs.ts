@@ -228,7 +228,7 @@ export function historyText({ organizationId, jobId, entries, counted }: History
 }
 
 export interface HistoryCommitKey {
-  /** The same for all rows of one commit, so that it can be checked later whether the commit landed. */
+  /** The id that all rows of one commit share, so that it can be checked later whether the commit landed. */
   readonly commitId: string;
   readonly committedAt: Timestamp;
 }

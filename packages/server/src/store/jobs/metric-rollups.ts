@@ -19,7 +19,7 @@ export async function insertMetricChanges(
   if (rows.length === 0) return;
   const organizations = rows.map((row) => row.organization_id);
   const written = await transaction.query(insertMetricChangeRows, [JSON.stringify(rows), changeId, organizations]);
-  if (written.length !== rows.length) throw new Error("The organization whose metrics change does not exist.");
+  if (written.length !== rows.length) throw new Error("An organization with changed metrics does not exist.");
 }
 
 const insertMetricChangeRows = statement<{ organizationId: string }>(

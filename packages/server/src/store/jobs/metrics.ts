@@ -35,7 +35,10 @@ export async function* readMetric(db: Queryable, range: MetricRange, measure: Me
   }
 }
 
-/** A bucket has a row for each class of durations that occurred in it, of which there are up to 250, and for each of the wanted workflows. */
+/**
+ * The number of buckets that one statement reads. For each wanted workflow, a bucket has a row for each class of durations that occurred in it. There
+ * are up to 250 classes.
+ */
 const bucketsAtOnce = 120;
 
 function metricRowOf({ bucket, durationClasses, counts, totalsMs, maximaMs }: ArraysOfBucket): MetricRow {
@@ -61,7 +64,7 @@ interface ArraysOfBucket {
 /** The workflow id of the rows with the sums over all workflows (`rollUp` of `core/job/metrics/metric-change.ts`). */
 const allWorkflows = "ARRAY['00000000-0000-0000-0000-000000000000']::uuid[]";
 
-/** Each bucket is one row. With one row for each class, reading the hours of a month took the driver four times as long as the store. */
+/** Each bucket is one row. With one row for each class, the driver took four times as long as the store to read the hours of a month. */
 const readMetricRows = statement<ArraysOfBucket>(
   "read_metric",
   "organization",
@@ -85,7 +88,7 @@ const readMetricRows = statement<ArraysOfBucket>(
 
 export interface RunningJobs {
   readonly running: number;
-  /** The jobs among them that wait for events. */
+  /** The running jobs that wait for events. */
   readonly waiting: number;
 }
 

@@ -40,8 +40,8 @@ export interface AccountActivity {
 }
 
 /**
- * Records an activity. For a user who does not exist it writes nothing at the same cost, so that the response time does not reveal whether an e-mail
- * address is known.
+ * Records an activity. For a user who does not exist, the statement costs the same but writes nothing, so that the response time does not reveal
+ * whether an e-mail address is known.
  */
 export async function insertAccountActivity(db: Queryable, activity: AccountActivity): Promise<void> {
   await db.query(insertAccountActivityRow, [

@@ -8,7 +8,7 @@ export interface UserSession {
   readonly sessionId: string;
   /**
    * The way in which the user proved their identity. `password` is a password. `link` is a link of `stepwell dev` or of an invitation. `device` is a
-   * device, and `application` an organization's client; a browser admitted both. Any other value is an external issuer.
+   * device that a browser admitted. `application` is an organization's client that a browser admitted. Any other value is an external issuer.
    */
   readonly signedInBy: string;
   /** The organization's client for which the session is valid; null for the service itself. */
@@ -155,7 +155,7 @@ const endUserSessionRow = statement<EndedSession>(
    RETURNING user_id AS "userId", session_id AS "sessionId", client_id AS "clientId"`,
 );
 
-/** Which sessions: those in all clients of an organization. With `clientId` only those in one client, and with `userId` only those of one user. */
+/** The sessions in all clients of an organization. `clientId` restricts them to one client, and `userId` to one user. */
 export interface ClientSessions {
   readonly organizationId: string;
   readonly clientId?: string | null;

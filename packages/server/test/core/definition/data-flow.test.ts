@@ -289,7 +289,7 @@ describe("a step that makes no output of its own", () => {
     expect(findings([call("a", ["any", "sku"], "b"), noop("b", ["any", "sku"], null)], definitions)).toEqual([]);
   });
 
-  test("passes on, when it waits, the part of its input that its output definition keeps", () => {
+  test("passes on the part of its input that its output definition keeps, if it is a wait step", () => {
     expect(findings([wait("a", ["order", "sku"], null)], definitions)).toEqual([]);
     expect(findings([wait("a", ["sku", "order"], null)], definitions)).toEqual([
       "W 0 out: only the payload of an event can bring `count`, which the output of `a` requires. If no event has a payload, the step ends without this property; if an event has a payload without it, the step fails. Require the property in the definition that `payloadDefinitions` has for an event, or take it out of `required`",

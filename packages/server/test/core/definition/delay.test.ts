@@ -110,7 +110,7 @@ describe("a job in a delay", () => {
     expect(story.status).toBe("SUCCEEDED");
   });
 
-  test("does not sleep again after a resume if it failed when it woke, since its time counts from when it entered the step", () => {
+  test("does not sleep again after a resume if it failed when it woke, because the delay counts from the entry into the step", () => {
     const definitions = { sku: { type: "object", properties: { sku: { type: "string" } } } };
     const story = new Story([delay("sleep", { seconds: 60 }, null, { output: "sku" })], {
       definitions,

@@ -21,7 +21,7 @@ const steps = [...executors.matchAll(/^```json\n([\s\S]*?)^```$/gm)]
   .map(([, block = ""]) => JSON.parse(block) as JsonObject)
   .filter((block) => "integrationDetails" in block);
 
-test("the steps in docs/executors.md can be registered unchanged, in a definition that has what they refer to", () => {
+test("the steps in docs/executors.md can be registered unchanged, in a definition that has the steps and schemas to which they refer", () => {
   expect(steps.length).toBeGreaterThan(1);
   for (const step of steps) {
     const names = [...JSON.stringify(step).matchAll(/#\/definitions\/([\w-]+)/g)].map(([, name]) => name);

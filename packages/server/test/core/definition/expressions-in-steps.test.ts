@@ -159,7 +159,7 @@ describe("expressions in `config`", () => {
     ],
     ["a timer is due", ["${ 'x' }"], { type: "timer.due" }],
   ])(
-    "end a wait one commit later if %s in the commit in which the wait begins, and no payload was read",
+    "let a wait end one commit later if %s in the commit in which the wait begins, and no payload was read",
     (_, ids, fact) => {
       const story = new Story([
         call("a", "gate"),

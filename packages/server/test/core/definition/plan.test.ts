@@ -147,7 +147,7 @@ describe("the properties in the state after a step", () => {
     expect(new Set([...plan.steps.values()].map((step) => step.inputRule)).size).toBe(1);
   });
 
-  test("are the same analysis in nested loops", () => {
+  test("are found completely in nested loops, too", () => {
     const stepCount = 400;
     const tangle = Array.from({ length: stepCount }, (_, index) => {
       const target = (index * 173 + 7) % stepCount;

@@ -67,7 +67,7 @@ describe("the output of a wait step", () => {
     expect(outputOf(told)).toEqual({ sku: "S" });
   });
 
-  test("has the properties that `payloadDefinitions` declare and an open output definition allows, from that event alone", () => {
+  test("has a property only from the event whose payload definition declares it, if the output definition is open", () => {
     const config = { payloadDefinitions: { manager: { $ref: "#/definitions/decision" } } };
     const step = { ...wait("g", ["manager", "auditor"], null, config), input: "order" };
     const told = story([step]);
@@ -86,7 +86,7 @@ describe("the output of a wait step", () => {
   });
 
   test.each([["manager", "auditor"] as const, ["auditor", "manager"] as const])(
-    "has the property of the first event in the order of `eventIds`, although %s came first",
+    "has the property of the event that is first in `eventIds`, also if %s came first",
     (...arrivals) => {
       const told = story([gate("g", null, "decided", { config: { eventIds: ["manager", "auditor"] } })]);
       for (const eventId of arrivals)
@@ -104,7 +104,7 @@ describe("the output of a wait step", () => {
     expect(output.value).toBe(told.job.input);
   });
 
-  test("is the payloads' properties if the input is no object", () => {
+  test("has only the properties of the payloads if the input is not an object", () => {
     const told = story([call("c", "g"), { ...wait("g", ["manager"], null), output: "approval" }]);
     told.succeed(null);
     told.send("manager", { payload: { approved: true } });
@@ -191,7 +191,7 @@ describe("a property that the output requires and no event provided", () => {
   );
 });
 
-describe("a property that only a wait's events provide is not read from before the wait", () => {
+describe("a property that only a wait's events provide is not taken from earlier values", () => {
   const ship = (input: string) => noop("ship", null, { input, output: "anything" });
 
   test("even if an earlier gate's answer has it", () => {
@@ -381,7 +381,7 @@ describe("sending an event is rejected", () => {
     }
   });
 
-  test("without a payload if its payload is defined, and only then", () => {
+  test("without a payload, but only if `payloadDefinitions` defines the payload", () => {
     const config = { payloadDefinitions: { manager: { $ref: "#/definitions/decision" } } };
     const told = story([{ ...wait("g", ["manager", "auditor"], null, config), input: "order" }]);
     expect(told.send("manager")).toBe("ValidationError");

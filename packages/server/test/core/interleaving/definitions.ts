@@ -80,7 +80,7 @@ function stepExpression(step: string, name: string, form: number): string {
   // The item of the innermost loop, if there is one.
   if (step === "item") return form % 2 === 0 ? "item" : "index";
   return (
-    // One in fifteen does not check whether the value is present.
+    // One of the fifteen forms does not check whether the value is present.
     [
       `has(${whole}) ? ${whole} : null`,
       `has(${whole}) && has(${whole}.${name}) ? ${whole}.${name} : 'no ${name}'`,
@@ -407,7 +407,7 @@ export const forkedSketches: fc.Arbitrary<Sketch> = fc
   .filter((sketch) => sketch.steps.some(({ type }) => type === "/service/parallel" || type === "/service/forEach"))
   .filter((sketch) => planIfAccepted(sketch) !== undefined);
 
-/** The config of a step that begins a job. Some name no tag. In others, the job's input decides which workflow is named. */
+/** The config of a step that begins a job. Some configs name no tag. In others, the job's input decides which workflow is named. */
 const childConfigs: fc.Arbitrary<JsonObject> = fc
   .record({
     workflow: fc.constantFrom<JsonValue>("other", "${ has(input.a) ? 'other' : 'another' }"),

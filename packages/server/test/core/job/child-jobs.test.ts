@@ -173,7 +173,7 @@ describe("a parent that stops waiting", () => {
     expect(story.status).toBe("RUNNING");
   });
 
-  test("is ignored by a child that was resumed since", () => {
+  test("is ignored by a child that was resumed in the meantime", () => {
     const story = new Story([wait("w", ["x"], null)], { madeBy: parent });
     story.apply({ type: "parent.left", epoch: 4 });
     story.apply({ type: "job.resumed", by: identity.submittedBy });

@@ -43,7 +43,7 @@ test("counted durations have quantiles within 5 %, and an exact average and maxi
   );
 });
 
-test("durations that are all alike are given exactly", () => {
+test("if all durations are equal, the results are exact", () => {
   expect(summarizeDurations(classesOf([1_234, 1_234, 1_234]))).toEqual({
     avg: 1.234,
     p50: 1.234,

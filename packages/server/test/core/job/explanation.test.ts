@@ -259,7 +259,7 @@ const cases: readonly Case[] = [
     more: { hasRoom: false, callCounts: new Map([["n", 5_200]]) },
     state: "roomFull",
     sentence:
-      "Attempt 2 of 5 of `charge` is due, but there is no room for its call for 15 s: its organization has 5200 calls under way or queued, and one node runs at most 200 of them at once. Attempt 1 failed 1 min 15 s ago with ExecutorError: no luck.",
+      "Attempt 2 of 5 of `charge` is due, but there has been no room for its call for 15 s: its organization has 5200 calls under way or queued, and one node runs at most 200 of them at once. Attempt 1 failed 1 min 15 s ago with ExecutorError: no luck.",
     facts: { callCount: 5_200, maxCallsPerNode: 200 },
   },
   {
@@ -283,7 +283,7 @@ const cases: readonly Case[] = [
     },
     state: "roomFull",
     sentence:
-      "The job is accepted and starts with `charge`, but there is no room for its call for 30 s: its organization has 5201 calls under way or queued, and one node runs at most 200 of them at once.",
+      "The job is accepted and starts with `charge`, but there has been no room for its call for 30 s: its organization has 5201 calls under way or queued, and one node runs at most 200 of them at once.",
     facts: { step: "charge", callCount: 5_201 },
   },
   {
@@ -583,7 +583,7 @@ describe("a task", () => {
     expect(facts.timeoutAt).toBe(1_060_000);
   });
 
-  test("a task in a branch is explained if no other branch has been open for longer", () => {
+  test("a task in a branch is explained if its branch has been open longest", () => {
     const steps = (items: string) => [
       forEach("each", { items, step: "work", concurrency: 2 }, null),
       task("work", "approve"),

@@ -23,7 +23,7 @@ describe("a definition is rejected if its", () => {
   });
 });
 
-/** For each phase, a job that is in it before the time of the job is over. */
+/** For each phase, a job that is in this phase when its timeout comes. */
 const phases: readonly (readonly [string, readonly StepSketch[], (story: Story) => void])[] = [
   ["calling", [call("a", null)], () => undefined],
   ["waiting", [wait("a", ["x"], null)], () => undefined],

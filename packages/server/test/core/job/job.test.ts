@@ -92,7 +92,7 @@ describe("a job whose steps have no calls", () => {
   });
 });
 
-test("a node whose clock reading is behind writes no time earlier than a stored one, and plans by its own reading", () => {
+test("a node whose clock is behind never writes a time before a stored time, and sets timers by its own clock", () => {
   const story = new Story([wait("w", ["x"], "f"), call("f", null, { retry: { maxAttempts: 2, jitter: false } })]);
   const submittedAt = story.now;
   story.now -= 30;
@@ -407,7 +407,7 @@ describe("the calls of a job", () => {
     });
   });
 
-  test("a call is a suspect once two nodes died during it, only later deaths count against it, and a loss on a living node never does", () => {
+  test("a call becomes a suspect when two nodes have died during it; only later deaths count against the call, and losses on living nodes do not", () => {
     const story = new Story([call("a", null)]);
     const lose = (isNodeDead: boolean) => story.interrupt(isNodeDead).effects[0]?.isSuspect;
     expect([lose(true), lose(false), lose(false), lose(true)]).toEqual([false, false, false, true]);

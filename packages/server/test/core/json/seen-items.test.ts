@@ -26,7 +26,7 @@ describe("items of a list", () => {
     expect(problem?.detail).toMatch("takes more than 1500000 checks");
   });
 
-  test("are all looked at in the largest list that a request can hold", () => {
+  test("are all compared, even in the largest list that a request can hold", () => {
     const schema = schemaOf({ uniqueItems: true });
     const small = Array.from({ length: 140_000 }, (_, n) => [n]);
     expect(JSON.stringify(small).length).toBeGreaterThan(1_000_000);

@@ -243,7 +243,7 @@ describe("a pattern", () => {
     expect(problemsOf({ subject: { pattern } })).toEqual([]);
   });
 
-  test("is rejected if there are too many", () => {
+  test("is rejected if it makes the definition's patterns too large together", () => {
     const definitions = Object.fromEntries(
       Array.from({ length: 200 }, (_, index) => [`d${index}`, { pattern: `^[a-z]{${200 + index}}$` }]),
     );

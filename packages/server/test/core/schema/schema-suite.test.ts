@@ -32,7 +32,7 @@ const refused: ReadonlyMap<string, string> = new Map([
   ["contains.json: contains keyword with boolean schema false", "`contains` is not a keyword"],
   ["dependencies.json: multiple dependencies subschema", "`dependencies` is not a keyword"],
   ["dependencies.json: dependencies with boolean subschemas", "`dependencies` is not a keyword"],
-  // The service fetches no schemas, so a name that is declared only inside a schema is not an address.
+  // The service fetches no schemas, and an `$id` inside a schema changes no reference.
   ["definitions.json: valid definition", "leads nowhere"],
   ["definitions.json: invalid definition", "leads nowhere"],
   ["ref.json: remote ref, containing refs itself", "leads nowhere"],
@@ -80,7 +80,7 @@ function presentWords(schema: JsonObject, key: string, value: JsonValue): [strin
     case "items":
       return [[Array.isArray(value) ? "prefixItems" : "items", inPresentWords(value)]];
     case "additionalItems":
-      // If one schema applies to all items, this keyword has no effect.
+      // `additionalItems` has no effect if one schema applies to all items.
       return Array.isArray(schema.items) ? [["items", inPresentWords(value)]] : [];
     case "definitions":
       return [["$defs", inPresentWords(value)]];

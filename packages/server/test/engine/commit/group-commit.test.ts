@@ -345,7 +345,7 @@ onEveryStore((home) => {
     expect(second).toMatchObject({ status: "rejected", reason: { code: "ConflictError" } });
   });
 
-  test("a commit whose answer came only after the lease had ended is reported under its own term", async () => {
+  test("a commit whose answer came only after the lease had ended is reported under the lease term in which it began", async () => {
     const { database } = service.running;
     let term = 1;
     const losing: Database = {

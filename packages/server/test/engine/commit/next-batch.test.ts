@@ -64,7 +64,7 @@ test("a costly organization does not wait if no other organization has commands"
   expect([namesOf(batch), isCostly]).toEqual([["costly", "costly"], false]);
 });
 
-test("the commands of an organization leave the queue while it rests", () => {
+test("while an organization rests, its commands are taken out of the queue", () => {
   const { turns, rest } = turnsWithCostly();
   const queue = queued("costly 1", "cheap", "costly 2");
   const { batch, left, resting } = takeNextBatch(queue, options(turns));

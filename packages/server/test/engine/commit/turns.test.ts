@@ -51,7 +51,7 @@ test("an organization in a batch with others gets a tenth of that time", () => {
   expect(turn.take(newJob("other"), decide(2))).toBe(2);
 });
 
-test("an organization whose time ran out gets as much room in the next batch as it used, and the room grows each time that the organization uses it up in time", () => {
+test("an organization whose time ran out gets as much room in the next batch as it used, and this room doubles each time that the organization uses all of it in time", () => {
   const { turns, decide } = turnsByHand();
   const takeMany = (count: number, ms: number) => {
     const turn = turns.begin(alone);
@@ -109,7 +109,7 @@ test("an organization whose commands were slow because the thread waited for a p
   expect(decisions).not.toContain(undefined);
 });
 
-test("an organization with a large part of a batch rests if there are others, for three times its cost beyond 5 ms", () => {
+test("an organization with a large part of a batch rests for three times its cost beyond 5 ms if there are other organizations", () => {
   const { turns, pass } = turnsByHand();
   const turn = turns.begin(both);
   turn.noteBytes("own", 100_000);
@@ -171,7 +171,7 @@ test("many commands for one job use the room of one job", () => {
   expect(turns.roomOf("own")).toBe(2 * room);
 });
 
-test("after a long preparation an organization's commands are deferred once, unless it is alone", () => {
+test("after a long preparation, the commands of an organization are deferred once, unless the organization is alone", () => {
   const { turns, decide } = turnsByHand();
   const prepared = (counts: ReadonlyMap<string, number>, ms: number) => {
     const turn = turns.begin(counts);

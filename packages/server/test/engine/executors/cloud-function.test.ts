@@ -127,7 +127,7 @@ test.each([
   ["a number that JavaScript would change", "9007199254740993"],
   ["deeper nesting than allowed", `${"[".repeat(65)}${"]".repeat(65)}`],
   ["bytes that are not UTF-8", Buffer.from([0x22, 0xff, 0x22])],
-])("an answer with %s is rejected, as in an input", async (_, body) => {
+])("an answer with %s is rejected, like an input with the same content", async (_, body) => {
   expect(await callScripted(answer(body))).toMatchObject({ kind: "permanent", error: { code: "ExecutorError" } });
 });
 
@@ -165,7 +165,7 @@ test.each([
   expect(await callScripted(functionError(error))).toMatchObject({ kind: "ordinary", error: { code: "Timeout" } });
 });
 
-test("a large function error is reported as itself even under a small limit of outputs", async () => {
+test("a large error of a function keeps its type and message, even if the limit of outputs is small", async () => {
   const error = { errorType: "E", errorMessage: "m", trace: ["x".repeat(100_000)] };
   const result = await callScripted(functionError(error), { maxOutputBytes: 1024 });
   expect(result).toMatchObject({ error: { code: "ExecutorError", type: "E", message: "m" } });

@@ -118,13 +118,13 @@ test("calls that were lost with two nodes run one at a time, and all other calls
   await vi.waitFor(() => expect(begun.slice(3)).toEqual(["suspect 3"]), waitOptions);
 });
 
-test("a suspect that gets no answer delays the next suspect only for its turn", async () => {
+test("a suspect without an answer delays the next suspect only until its own turn is over", async () => {
   const { dispatcher, begun } = heldDispatcher({ suspectTurnMs: 20 });
   for (const jobId of ["suspect 1", "suspect 2"]) takeCall(dispatcher, jobId, 2);
   await vi.waitFor(() => expect(begun).toEqual(["suspect 1", "suspect 2"]), waitOptions);
 });
 
-test("a call that waited begins once the store has recorded its begin, and never if another node holds it", async () => {
+test("a call that waited begins only after the store has recorded its start, and never if another node holds the call", async () => {
   const noted: string[] = [];
   const { dispatcher, begun } = heldDispatcher({
     noteBegun: async ({ jobId }) => {

@@ -33,7 +33,7 @@ describe.each([...catalog.values()])("$type", (executor) => {
     );
   });
 
-  test("has, in docs/executors.md, the setting that allows a field beside that field", () => {
+  test("has in docs/executors.md, beside each field that the operator must allow, the name of the setting", () => {
     for (const [field, setting] of executor.disallowedConfigFields ?? []) {
       expect(docs).toMatch(new RegExp(`^\\| \`${field}\` \\|.*\`${setting}=true\``, "m"));
     }

@@ -112,7 +112,7 @@ describe("this machine, if the operator does not allow it,", () => {
     },
   );
 
-  test("cannot be reached through a connector with a given address, nor if the platform connects to another address than was checked", async () => {
+  test("cannot be reached through a connector with a given address, or if the platform connects to an address that was not checked", async () => {
     const connectorOf = (build: typeof buildConnector) => guardedConnector(build, publicOnly, async () => ["1.1.1.1"]);
     const unguarded: typeof buildConnector = (options) => buildConnector({ ...options, lookup: systemLookup });
     expect(await causeOf(connectorOf(buildConnector), "127.0.0.1", listener.port)).toBeInstanceOf(RefusedAddressError);

@@ -80,7 +80,7 @@ test.each<[pointer: string, given: string, config: JsonObject, detail: string]>(
   ["/query", "a number", { query: 5 }, "must be an object"],
   ["/query", "1,001 values", { query: manyOf(1_001) }, "has more than 1000 values"],
   ["/query", "a list of 1,001 values", { query: { id: new Array(1_001).fill(0) } }, "has more than 1000 values"],
-])("an expression that gave all of %s at once caused the error: %s", async (pointer, _given, more, detail) => {
+])("the value of %s that one expression gives is rejected if it is %s", async (pointer, _given, more, detail) => {
   const { error } = await failureOf({ url, ...more });
   expect(error).toMatchObject({ type: "InvalidRequest", message: expect.stringContaining(`${pointer} ${detail}`) });
 });

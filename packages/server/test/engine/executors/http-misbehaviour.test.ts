@@ -314,7 +314,7 @@ test.each([
   expect({ kind, type: error.type }).toEqual({ kind: expected, type: "ConnectionBroken" });
 });
 
-test("a body after an answer that has none is ignored, both for this answer and for the next", async () => {
+test("a body after an answer that must not have a body is ignored, both for this answer and for the next", async () => {
   await using server = await RawServer.start(({ socket }) => {
     socket.write("HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil");
   });
@@ -359,7 +359,7 @@ test("a kept connection that breaks during a later POST does not send it twice",
 });
 
 test.each(["/again", "http://[/", "http://169.254.169.254/"])(
-  "a connection whose redirect to %s has an endless body is closed, although the executor lives on",
+  "a connection whose redirect to %s has an endless body is closed, even while the executor stays in use",
   async (location) => {
     const talk = endlessly(`HTTP/1.1 302 Found\r\nLocation: ${location}\r\n\r\n`, "a".repeat(10_000));
     await using server = await RawServer.start(onceOnEach(talk));

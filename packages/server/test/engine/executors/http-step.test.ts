@@ -406,7 +406,7 @@ describe("connections", () => {
     expect(new Set(outcomes.map(({ type }) => type))).toEqual(new Set(["succeeded"]));
   });
 
-  test("are kept for two hundred organizations at most, and end when the executor does", async () => {
+  test("are kept for two hundred organizations at most, and are closed when the executor is closed", async () => {
     const agents = new Agents(new AddressRule([]));
     const first = await agents.of("0");
     for (let index = 1; index <= 200; index++) await agents.of(String(index));

@@ -73,7 +73,7 @@ function linkOf(name: string, workflows: readonly string[], following: string | 
   );
 }
 
-/** Makes one or two links, each of which begins jobs of these workflows. */
+/** Makes one or two groups of steps, one after the other. A group begins jobs of these workflows, or makes one call. */
 function lineOf(workflows: readonly string[]): fc.Arbitrary<StepSketch[]> {
   const end = noop("end", null);
   return fc

@@ -58,8 +58,8 @@ function entryOf(entries: readonly Entry[], type: string): Entry | undefined {
 }
 
 /*
- * These tests are about time. Which commit follows a delay or a timeout is tested by scenarios.test.ts on both homes, and when a node wakes for one
- * by timers.test.ts.
+ * These tests are about time. scenarios.test.ts tests on both homes which commit follows a delay or a timeout. timers.test.ts tests when a node wakes
+ * for a delay or a timeout.
  */
 onOneStore((home) => {
   // The poll is too rare here. The service handles a timer in time only if it is notified when the timer is set.

@@ -12,7 +12,7 @@ const now = Date.parse("2026-01-31T12:00:00Z");
 const everyMs = 500;
 /** More due jobs than one round handles. */
 const manyCount = 1_200;
-/** Its versions come last in each turn. */
+/** The id of an organization whose versions come last in each turn. */
 const lastOrganizationId = "ffffffff-ffff-4fff-bfff-ffffffffffff";
 
 onEveryStore((home) => {
@@ -82,7 +82,7 @@ onEveryStore((home) => {
     expect(new Set(woken).size).toBe(woken.length);
   });
 
-  test("a round ends in its time, and later rounds wake the jobs of other organizations while those of one take long", async () => {
+  test("a round ends in its time, and later rounds wake the jobs of other organizations while the jobs of one organization take long", async () => {
     const many = await due(100);
     const gate = Promise.withResolvers<void>();
     const isSlow = ({ organizationId }: JobKey) => organizationId === many.organizationId;
@@ -223,7 +223,7 @@ onEveryStore((home) => {
     expect(jobIds).toEqual(expect.arrayContaining(woken));
   });
 
-  test("jobs that are found and do not change do not cause an immediate new round", async () => {
+  test("due jobs that do not change cause no immediate new round", async () => {
     await due(manyCount);
     const { timers } = duty({ wake: async () => false });
     expect(await timers.runOnce()).toBeUndefined();

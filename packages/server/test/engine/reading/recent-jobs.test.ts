@@ -26,7 +26,7 @@ test("a job is forgotten if another node filled a gap, and is unknown if its sta
   expect(recent.get("b")).toBeUndefined();
 });
 
-test("large jobs are not kept, and of many only the latest", () => {
+test("large jobs are not kept, and only the latest of many jobs are kept", () => {
   const recent = new RecentJobs();
   recent.follow(job("large", 1, { text: "x".repeat(10_000) }), entries(1, 1));
   expect(recent.get("large")).toBeUndefined();

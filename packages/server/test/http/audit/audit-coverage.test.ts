@@ -33,7 +33,7 @@ const unaudited: Readonly<Record<string, string>> = {
 
 type Attempt = { readonly api: Client; readonly ids: World["ids"] };
 
-/** The operations whose call in the authorization matrix changes nothing, or does not always change something, each with an attempt that does. */
+/** For each operation whose call in the authorization matrix may change nothing: an attempt that changes something. */
 const attempts: Readonly<Record<string, (world: World, service: TestService) => Promise<Attempt>>> = {
   CancelJob: onWaitingJob,
   SendJobEvent: onWaitingJob,

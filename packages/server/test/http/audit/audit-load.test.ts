@@ -13,7 +13,7 @@ test("simultaneous requests for a verification share one run over the trail, wha
       api.call("VerifyAudit", index === 0 ? {} : { query: { expect: `${index}:${"0".repeat(64)}` } }),
     );
     const waitingRuns = async () => {
-      // Within a transaction, PostgreSQL shows the same state of its sessions again until it is told not to.
+      // Within a transaction, PostgreSQL shows its sessions as they were at the first look, until this function is called.
       await client.query("SELECT pg_stat_clear_snapshot()");
       const { rowCount } = await client.query(
         "SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%seal_number > $2%' AND wait_event_type = 'Lock'",

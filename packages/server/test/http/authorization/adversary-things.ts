@@ -57,7 +57,7 @@ const thingOfName: Readonly<Record<string, Thing>> = {
 
 const all: readonly Thing[] = [...idThings, ...namedThings, ...otherThings];
 
-/** Returns the thing that belongs into a field, or undefined if the name of the field tells none. */
+/** Returns the thing that belongs in a field; undefined if the name of the field does not tell it. */
 export function thingOf({ name }: RequestField, { operationId }: Operation): Thing | undefined {
   if (name === "name" && operationId.endsWith("Role")) return "role";
   return thingOfName[name] ?? all.find((thing) => thing === name);

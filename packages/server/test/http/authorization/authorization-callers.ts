@@ -15,8 +15,8 @@ import type { MatrixCaller, World } from "./authorization-rows.ts";
 export type Plan = ReadonlyMap<string, readonly MatrixCaller[]>;
 
 /**
- * Chooses the callers that try each operation: everybody without a valid credential, the tokens that are made for its permission, and of each kind of
- * member one who has the permission and one who does not. The members take turns, so that every role tries something.
+ * Chooses the callers that try each operation: everybody without a valid credential, the tokens that are made for its permission, and members. Of
+ * each kind of member, one has the permission and one does not. The members take turns, so that every role tries something.
  */
 export function planOf(operations: readonly Operation[], callers: readonly MatrixCaller[]): Plan {
   const asking = operations.filter(({ permission }) => permission !== "none");

@@ -48,8 +48,8 @@ export interface Row {
 export interface MatrixCaller {
   readonly name: string;
   /**
-   * The kind of caller. The code tells callers apart by it and by their permissions. `stranger`: nobody that the service knows; `user`: a member of
-   * no organization.
+   * The kind of caller. The code tells callers apart by their kind and their permissions. `stranger`: nobody that the service knows; `user`: a member
+   * of no organization.
    */
   readonly kind:
     | "stranger"

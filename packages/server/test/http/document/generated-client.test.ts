@@ -95,7 +95,7 @@ onOneStore((home) => {
     },
   );
 
-  test("a request without a body field is sent as with an empty body, or without a body", async () => {
+  test("a request without a body field is sent with an empty body or without a body", async () => {
     const { organizationId } = organization;
     const { tokenId } = await client.send<{ tokenId: string }>("CreateApiToken", {
       organizationId,

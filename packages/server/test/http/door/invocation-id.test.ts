@@ -128,7 +128,7 @@ onOneStore((home) => {
     expect((await api.call<{ apiTokens: unknown[] }>("ListApiTokens")).body.apiTokens).toHaveLength(1);
   });
 
-  test("an attempt that arrives after a later one was answered does not end the later one's secret", async () => {
+  test("an attempt that arrives after a later attempt was answered does not end the secret of the later attempt", async () => {
     const { api } = await service.newOrganization();
     const id = randomUUID();
     const second = await createToken(api, attempt(id, 2));
@@ -214,7 +214,7 @@ onOneStore((home) => {
     expect(await Promise.all([left.token, theirs.token, again.token].map(works))).toEqual([false, true, true]);
   });
 
-  test("the account's activity records both user tokens", async () => {
+  test("when CreateUserToken is repeated, the account's activity records both user tokens and the revocation of the first one", async () => {
     const { client } = await newSignedInPerson(service);
     const once = { body: { name: "t", password: rightPassword }, ...attempt(randomUUID()) };
     await client.call("CreateUserToken", once);

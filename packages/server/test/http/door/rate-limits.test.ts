@@ -229,7 +229,7 @@ onOneStore((home) => {
       expect(body.rateLimits.map((limit) => "limitPerMinute" in limit)).toEqual([false, false, false, false]);
     });
 
-    test("a caller who asks for too many organizations of others is rejected, and no other caller is", async () => {
+    test("a caller who asks for too many organizations of others is rejected, and other callers are not", async () => {
       await inOneMinute(service, async () => {
         const [stranger, owner] = [await service.newUser(), await service.newOrganization()];
         const [there, here] = [stranger.client.bind({ organizationId: owner.organizationId }), owner.api];

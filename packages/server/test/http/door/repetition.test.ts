@@ -13,7 +13,7 @@ const badNetworks: readonly (readonly Way[])[] = [
   ["refused", "answer-lost"],
   ["lost", "refused"],
 ];
-/** `npm test` tries the first network, in which the service has seen the call before, and its first answer was lost. */
+/** `npm test` tries only the first network. There, the service carries out the first attempt and its answer is lost, so the service gets each later attempt as a repetition. */
 const triedNetworks = scope === "all" ? badNetworks : badNetworks.slice(0, 1);
 
 /** Clients that are generated from a REST-JSON model repeat a call under the same id after a broken connection or a 503. */

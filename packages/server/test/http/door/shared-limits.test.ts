@@ -76,7 +76,7 @@ onOneStore((home) => {
   test("a burst on several nodes gets all of the tightest limit, whatever the other limits of its requests still allow", async () => {
     const nodes = nodesOf(3, { organizationRequestsPerMinute: 1_200, tokenSubmitsPerMinute: 120 });
     const organizationId = randomUUID();
-    // Each node has a connection ready, so the others ask the store just after the first one, for what it has set aside already.
+    // Each node has a connection ready, so the other nodes ask the store just after the first node. By then, the first node has set requests aside.
     await Promise.all(nodes.map(() => storedFor(organizationId)));
     const sent = nodes.map((node, index) => node.send(organizationId, [250, 60, 20][index] ?? 0, submission));
     const admitted = (await Promise.all(sent)).reduce((sum, count) => sum + count);
@@ -118,7 +118,7 @@ onOneStore((home) => {
     const more = await staying.send(organizationId, 500);
     expect(3 + admitted + more).toBeGreaterThanOrEqual(1_000);
     expect(3 + admitted + more).toBeLessThanOrEqual(1_025);
-    // A quota that this node has not used before is no different.
+    // The same is true for a quota that this node has not used before.
     const unknown = randomUUID();
     await leaving.send(unknown, 900);
     await leaving.limits.leave();

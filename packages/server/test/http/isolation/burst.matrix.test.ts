@@ -40,7 +40,7 @@ onOneStore((home) => {
     expect(statuses).toEqual(new Set([201, 429]));
     const refused = answers.filter(({ status }) => status === 429);
     expect(new Set(refused.map(({ retryAfter }) => retryAfter))).toEqual(new Set(["1"]));
-    // At least one of them was accepted while the other organization was still waiting for answers.
+    // At least one submission of `calm` was accepted while `flooding` was still waiting for answers.
     expect(taken).toBeGreaterThan(1);
     // The store has every job that was answered with 201, and no other.
     const { body } = await flooding.api.call("ListJobs", { query: { includeTotal: true } });

@@ -40,7 +40,7 @@ export class Chance {
     return items[this.below(items.length)] ?? items[0];
   }
 
-  /** Returns a random count. Small ones are as frequent as large ones. */
+  /** Returns a random count. Each order of magnitude is about equally likely. */
   count(): number {
     return 1 + this.below(2 ** (1 + this.below(17)));
   }

@@ -120,7 +120,7 @@ onOneStore((home) => {
     expect(await job.end()).toMatchObject({ status: "SUCCEEDED", output: { sku: "S", approved: false } });
   });
 
-  test("jobs with too large payloads for one commit take several commits", async () => {
+  test("jobs whose payloads are too large for one commit take several commits", async () => {
     const { api } = await service.newOrganization();
     const steps = [approve("approve", "act", ["a", "b"]), act];
     const { workflowId } = await deploy(api, JSON.stringify({ workflowName: "test", steps, definitions }));

@@ -183,7 +183,7 @@ onOneStore((home) => {
     const outside = await explained(api, pending);
     expect(outside.state).toBe("roomFull");
     expect(outside.sentence).toMatch(
-      /there is no room for its call for \S+ s: its organization has 2 calls under way or queued/,
+      /there has been no room for its call for \S+ s: its organization has 2 calls under way or queued/,
     );
     expect(outside.facts).toMatchObject({ step: "call", callCount: 2, maxCallsPerNode: 1, operations: ["CancelJob"] });
 

@@ -230,7 +230,7 @@ onOneStore((home) => {
     await expect.poll(() => waiting(organization), { timeout: secondWithSlackMs, interval: 20 }).toBe(0);
   });
 
-  test("each job of a stream uses a waiting place, and none does if there was no room for all", async () => {
+  test("each job of a stream uses a waiting place, and a stream without enough places for all of its jobs uses none", async () => {
     const narrow = new TestService(home, { STEPWELL_MAX_WAITING_REQUESTS: "1" });
     await narrow.start();
     try {

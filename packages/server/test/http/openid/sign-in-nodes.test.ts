@@ -216,7 +216,7 @@ test("a device that polls too often is told to slow down", async () => {
   expect([await ask(), await ask()]).toEqual(["authorization_pending", "slow_down"]);
 });
 
-test("a session ended on one node is over on the other within a second, and at once on its own", async () => {
+test("a session that is ended on one node is over on that node at once, and on the other within a second", async () => {
   const { idToken, tokens } = await signIn(baseUrl, await newPerson(cluster.node(0)));
   expect([await accessOf(0, idToken), await accessOf(1, idToken)]).toEqual([200, 200]);
   await byWayOf(0, idToken).call("EndSession", { params: { sessionId: String(tokens.claims()?.sid) } });

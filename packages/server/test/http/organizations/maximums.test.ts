@@ -182,7 +182,7 @@ onOneStore((home) => {
     await user.client.refused("CreateOrganization", "ConflictError", { body: names[0] });
   });
 
-  test("the operator sets for one account how many organizations it can create, also none", async () => {
+  test("the operator sets how many organizations one account can create, and may set zero", async () => {
     const user = await service.newUser();
     const { database } = service.running;
     const email = `${user.userId}@example.org`;

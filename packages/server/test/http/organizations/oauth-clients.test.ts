@@ -175,7 +175,7 @@ onOneStore((home) => {
       expect(refused.body.errors?.[0]?.detail).toContain(detail);
     });
 
-    test("a client cannot have the service's own site as its home, since the dashboard is there", async () => {
+    test("a redirect URI on the service's own site is rejected, because the dashboard is there", async () => {
       const { a } = await newSetting(service);
       for (const path of ["/", "/signed-in", "/anything"]) {
         const body = { name: "n", redirectUris: [`${service.baseUrl}${path}`] };
@@ -437,7 +437,7 @@ onOneStore((home) => {
       expect(silent.page.url.searchParams.get("error")).toBe("consent_required");
     });
 
-    test("ends also when the user signs out in the browser", async () => {
+    test("also ends when the user signs out in the browser", async () => {
       const setting = await newSetting(service);
       const { browser, idToken, refreshToken } = await arrive(service, setting);
       const page = await browser.open(`${service.baseUrl}/oidc/session/end`);

@@ -103,7 +103,7 @@ onOneStore((home) => {
     }
   });
 
-  test("with ifChanged a definition equal to the newest version's registers nothing, and adds no audit entry", async () => {
+  test("with ifChanged a definition that equals that of the newest version registers nothing, and adds no audit entry", async () => {
     const { api, params } = await newWorkflow();
     const register = (definition: string) =>
       api.call<NewVersion>("RegisterWorkflowVersion", { params, query: { ifChanged: true }, body: { definition } });
@@ -139,7 +139,7 @@ onOneStore((home) => {
     expect(await api.call("RegisterWorkflowVersion", options)).toMatchObject({ status: 201, body: first.body });
   });
 
-  test("with ifChanged an invalid definition is rejected as without it", async () => {
+  test("with ifChanged an invalid definition is rejected with the same errors as without ifChanged", async () => {
     const { api, params } = await newWorkflow();
     await registerVersion(api, params.workflowId, straightDefinition);
     for (const definition of ["{", definitionOf(noopStep("a", "nowhere"))]) {

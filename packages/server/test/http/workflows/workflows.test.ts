@@ -27,7 +27,7 @@ onOneStore((home) => {
     expect(body.workflows.map(({ name }) => name)).toEqual(["café"]);
   });
 
-  test("a name that is too long gets that error, and none about characters that it does not contain", async () => {
+  test("a name that is too long gets the error about its length, and no error about its characters", async () => {
     const { api } = await service.newOrganization();
     const { body } = await api.refused("RegisterWorkflow", "ValidationError", { body: { name: "x".repeat(257) } });
     expect(body).toMatchObject({ errors: [{ pointer: "/name", detail: "must have at most 256 characters" }] });

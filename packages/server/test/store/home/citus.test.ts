@@ -147,7 +147,7 @@ test("every search over all organizations finds the same rows as on one server, 
   expect(found).toContain("find_orphaned_calls");
 });
 
-test("a search that continues after its last row omits none, whichever worker has it", async () => {
+test("a search that continues after the last row of a page omits no row, whichever workers have the rows", async () => {
   const seen: string[] = [];
   for (let after: string | null = null; ; after = seen.at(-1) ?? null) {
     const page = await listAllOrganizationIds(database, after, 7);
@@ -249,7 +249,7 @@ test("a search that must cover all organizations fails while a Citus worker is d
   }
 });
 
-test("a transaction that is rejected because a shard was split can be tried again once the shards are known anew", async () => {
+test("a transaction that is rejected because a shard was split can be tried again after the shards have been read again", async () => {
   let passedMs = 0;
   const shards = new Shards(() => passedMs);
   await shards.learn(database);

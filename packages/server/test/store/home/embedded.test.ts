@@ -94,7 +94,7 @@ describe("an open store", () => {
     expect(await logOf()).toBeLessThan(100_000);
   });
 
-  test("freezes its oldest rows, those of system tables too, and then lets the younger ones be", async () => {
+  test("freezes its oldest rows, also those of system tables, and does nothing if no row is old enough", async () => {
     const age = async () =>
       (
         await ask<{ age: number }>(

@@ -219,7 +219,7 @@ onEveryStore((home) => {
     expect(await readNotes(database)).toEqual(["kept"]);
   });
 
-  test("a statement that waits behind a long one waits only until that one's time limit", async () => {
+  test("a statement that waits behind a long statement waits only until the time limit of the long one", async () => {
     const { database } = service.running;
     const reads = Array.from({ length: 2 }, () => database.reader(randomUUID()).query(long, []));
     const all = Promise.allSettled(reads);

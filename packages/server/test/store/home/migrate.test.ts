@@ -91,7 +91,7 @@ onEveryStore((home) => {
     });
   });
 
-  test("organizations from before the introduction of keys get one each, and of those whose names give the same key, the oldest gets it without an ending", async () => {
+  test("organizations from before the introduction of keys get one key each, and only the oldest of those whose names give the same key gets it without an ending", async () => {
     const before = await openStore(config);
     await undoKeys(before);
     const names = [

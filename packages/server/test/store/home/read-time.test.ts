@@ -55,7 +55,7 @@ test.each([
   expect(shareOf(readMs, ["other"])).toBeLessThan(most);
 });
 
-test("an organization that reads alone never rests for more than a second", () => {
+test("an organization never rests for more than a second while no other organization reads", () => {
   expect(shareOf(3_000, [])).toBeGreaterThan(0.7);
 });
 

@@ -12,7 +12,7 @@ const later = "2001-01-31T13:00:00Z";
 const none = { versionIds: [], jobIds: [], organizationIds: [] };
 
 onEveryStore((home) => {
-  test("jobs at their timeout are found, the most overdue first, but not those that have ended, that have time left, or that are left out", async () => {
+  test("jobs at their timeout are found, the most overdue first; jobs that have ended, have time left or are left out are not found", async () => {
     const store = await home.prepare();
     onTestFinished(() => store.remove());
     const database = await openStore(readConfig(store.environment));

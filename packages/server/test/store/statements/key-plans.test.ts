@@ -10,9 +10,9 @@ import { deleteExpiredKeys } from "../../../src/store/jobs/idempotency.ts";
 import { openRowsOnly, type RowsOnly } from "./rows-only.ts";
 
 /**
- * If a statement names its rows only by an array of organizations and an array of ids, it means every pair of the two. A batch of 400 jobs of as many
- * organizations would then cost 160,000 look-ups, or a scan of the table. Both homes of the store make the same plans, so one is enough. `npm run
- * bench -- plans` measures the same statements in a large store.
+ * If a statement names its rows only by an array of organizations and an array of ids, it looks for every pair of an organization and an id. A batch
+ * of 400 jobs of as many organizations would then cost 160,000 look-ups, or a scan of the table. Both homes of the store make the same plans, so one
+ * is enough. `npm run bench -- plans` measures the same statements in a large store.
  */
 const organizationCount = 400;
 /** The quick loop has fewer rows, since filling the tables takes most of the time. They are still too many for the planner to read them all. */

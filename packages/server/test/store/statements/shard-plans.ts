@@ -3,8 +3,8 @@ import { organizationTables } from "./statement-rules.ts";
 
 /**
  * Returns the tables of organizations that a statement reads without a parameter for the organization. Citus sends a statement to a single shard only
- * if each of its tables has such a condition. It learns the conditions from PostgreSQL's own planner, as this function does: `= $1` also counts for
- * tables that are joined to its table by equality, `= ANY($1)` does not.
+ * if each of its tables has such a condition. Like this function, Citus learns the conditions from PostgreSQL's own planner. A condition `= $1` on
+ * one table also counts for tables that are joined to it by equality. A condition `= ANY($1)` counts only for its own table.
  */
 export async function tablesWithoutOrganization(client: pg.Client, text: string): Promise<string[]> {
   const { rows } = await client.query<{ "QUERY PLAN": [{ Plan: PlanNode }] }>(

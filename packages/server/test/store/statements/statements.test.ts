@@ -71,7 +71,7 @@ test.each([
   expect(rules[rule]?.({ scope, text })).toBe(true);
 });
 
-test("acknowledging statements never answer a conflict with nothing (rule 5)", () => {
+test("statements that acknowledge something never use DO NOTHING (rule 5)", () => {
   const silent = [...statements.values()].filter((statement) => statement.text.includes("DO NOTHING"));
   // None of these statements acknowledges anything: two wait for another node that does the same work, and two reject a key or a name that is
   // taken.

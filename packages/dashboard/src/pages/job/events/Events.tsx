@@ -25,7 +25,7 @@ interface EventsProps {
   readonly story: JobStory;
 }
 
-/** Every received event, with its effect and the reason for it. */
+/** Every received event, with its effect and the reason for this effect. */
 export function Events({ jobKey, story }: EventsProps) {
   const words = texts.job;
   const maySend = usePermission(jobKey.organizationId, "job:event:send") && !isFinished(story.status);

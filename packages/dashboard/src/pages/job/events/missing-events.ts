@@ -6,7 +6,7 @@ export interface MissingEvent extends Wait {
   readonly eventId: string;
 }
 
-/** The events for which the job waits and which it does not have. Those of the wait that has waited longest come first. */
+/** The events for which the job waits and which it has not received. The events of the wait that has waited longest come first. */
 export function missingEventsOf({ waits }: JobStory): readonly MissingEvent[] {
   return waits.flatMap(({ name: step, visit, branch, eventIds = [], receivedEventIds }) =>
     eventIds

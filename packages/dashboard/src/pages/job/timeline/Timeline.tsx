@@ -21,7 +21,7 @@ interface TimelineProps {
   readonly onSelect: (search: JobPageSearch) => void;
 }
 
-/** The height of a row, which Timeline.css has as well. */
+/** The height of a row. Timeline.css sets the same height. */
 const rowPixels = 28;
 
 /** The job over time: a bar for each stretch of time, a row for each visit of a step. */
@@ -135,7 +135,7 @@ function titleOf(story: JobStory, { name, branch }: StepRun): string {
   return branch === "" ? name : texts.job.ofRun(name, branchWords(story, branch));
 }
 
-/** For a step of an item, only that item is selected. The steps of branches with names are shown side by side in the graph. */
+/** For a step of an item, selects that item. Named branches are not selected, because the graph shows their steps side by side. */
 function addressOf(story: JobStory, { name, visit, branch }: StepRun): JobPageSearch {
   return { step: name, visit, ...(isOfItem(story, branch) && { branch }) };
 }

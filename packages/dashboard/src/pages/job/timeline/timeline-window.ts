@@ -1,6 +1,6 @@
 import type { TimeWindow } from "./timeline-ticks.ts";
 
-/** The times in a job's history are not more exact than this. */
+/** The length of the shortest window. The times in a job's history are not exact enough for a shorter one. */
 const leastMs = 10;
 
 /**

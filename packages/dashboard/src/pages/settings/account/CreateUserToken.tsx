@@ -33,7 +33,7 @@ export function CreateUserToken({ account, onClose }: CreateUserTokenProps) {
         ...(account.hasPassword && { password: proof.password }),
         ...(asksCode && { code: proof.code.trim() }),
       }),
-    // The secret is shown at once. It does not wait for the list.
+    // The secret is shown at once, without waiting for the new list.
     onSuccess: () => void queries.invalidateQueries({ queryKey: userTokensQuery.queryKey }),
     // Meanwhile, a second factor or a password may have been set elsewhere. Then the form asks for it.
     onError: () => queries.invalidateQueries({ queryKey: accountQueryKey }),

@@ -12,7 +12,7 @@ interface BoundFieldsProps {
   readonly isMissing: boolean;
 }
 
-/** The fields that bind a token to less than its permissions allow. */
+/** The fields that restrict what the permissions of a token allow. */
 export function BoundFields({ organizationId, draft, onChange, problems, isMissing }: BoundFieldsProps) {
   const words = texts.apiTokens;
   return (

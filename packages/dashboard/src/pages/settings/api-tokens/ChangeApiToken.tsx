@@ -17,7 +17,7 @@ interface ChangeApiTokenProps {
 /** Changes a token's name, its permissions, its bound and its end. The secret stays. */
 export function ChangeApiToken({ organizationId, shown, onClose }: ChangeApiTokenProps) {
   const words = texts.apiTokens;
-  // The page may read the token again while the form is open. The change is still the difference to what the form began with.
+  // The page may read the token again while the form is open. The change is still the difference from the token with which the form began.
   const [{ data: token, etag }] = useState(shown);
   const { tokenId } = token;
   const [draft, setDraft] = useState(() => draftOf(token));

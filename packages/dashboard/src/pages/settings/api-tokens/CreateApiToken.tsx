@@ -21,7 +21,7 @@ export function CreateApiToken({ organizationId, onClose }: CreateApiTokenProps)
   const queries = useQueryClient();
   const create = useMutation({
     mutationFn: () => createApiToken(organizationId, wishOf(draft)),
-    // The secret is shown at once. It does not wait for the list.
+    // The secret is shown at once, without waiting for the new list.
     onSuccess: () => void queries.invalidateQueries({ queryKey: apiTokensQueryKey(organizationId) }),
   });
   const problems = tokenProblems(create.error);

@@ -19,7 +19,7 @@ export function RotateApiToken({ organizationId, token: { tokenId, name }, onClo
   const queries = useQueryClient();
   const rotate = useMutation({
     mutationFn: () => rotateApiToken({ organizationId, tokenId }, Number(overlap)),
-    // The secret is shown at once. It does not wait for the list.
+    // The secret is shown at once, without waiting for the new list.
     onSuccess: () => void queries.invalidateQueries({ queryKey: apiTokensQueryKey(organizationId) }),
   });
   if (rotate.data !== undefined) {

@@ -13,7 +13,7 @@ interface AuditEntryDialogProps {
   readonly organizationId: string;
   readonly entry: AuditEntry;
   readonly onClose: () => void;
-  /** Shows the entries that belong together with this one. */
+  /** Shows the entries with the same actor, or those with the same target. */
   readonly onChoose: (search: AuditSearch) => void;
 }
 

@@ -13,7 +13,7 @@ interface CreateInvitationProps {
   readonly onClose: () => void;
 }
 
-/** The choices in days. The last one is the longest that the service allows, unless its operator has set less. */
+/** The choices in days. The last choice is the longest time that the service allows by default (`STEPWELL_MAX_INVITATION_DAYS`). */
 const lives = [1, 7, 30];
 
 /** Makes a link for one person, and shows it once. */
@@ -26,7 +26,7 @@ export function CreateInvitation({ organizationId, onClose }: CreateInvitationPr
   const queries = useQueryClient();
   const create = useMutation({
     mutationFn: () => createInvitation(organizationId, { roles, ...addressed(email), expiresAt: expiryIn(days) }),
-    // The secret is shown at once. It does not wait for the list.
+    // The secret is shown at once, without waiting for the new list.
     onSuccess: () => void queries.invalidateQueries({ queryKey: invitationsQueryKey(organizationId) }),
   });
   const problems = fieldProblems(create.error, ["/email", "/roles", "/expiresAt"]);

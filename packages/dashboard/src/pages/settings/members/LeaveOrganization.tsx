@@ -24,7 +24,7 @@ export function LeaveOrganization({ organizationId }: { readonly organizationId:
     },
   });
   const ask = () => {
-    // Nothing of an earlier attempt is shown.
+    // The error of an earlier attempt must not be shown again.
     leave.reset();
     setOpen(true);
   };

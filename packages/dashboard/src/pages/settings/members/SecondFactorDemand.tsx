@@ -30,7 +30,7 @@ export function SecondFactorDemand({ organizationId }: { readonly organizationId
   if (data === undefined) return null;
   const act = isOn ? words.turnOff : words.turnOn;
   const open = () => {
-    // Nothing of an earlier attempt is shown.
+    // The error of an earlier attempt must not be shown again.
     change.reset();
     setOpen(true);
   };

@@ -10,7 +10,7 @@ import { hasSource, type Sources, type SourceTracer } from "./sources.ts";
 export interface Arrival {
   /** Undefined for the start of a job, and when the step's `input` makes the value. */
   readonly edge: Edge | undefined;
-  /** The schemas that the received value fits, each of them. */
+  /** The received value fits each of these schemas. */
   readonly received: readonly Schema[];
   /** The sources of the received properties, for a step with a closed input definition. */
   readonly properties: ReadonlyMap<string, Sources>;

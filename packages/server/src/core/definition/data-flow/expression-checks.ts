@@ -101,7 +101,7 @@ export class ExpressionChecks {
     addTemplateProblems(this.#lists.warnings, pointer, mayFail);
   }
 
-  /** When an expression has no possible value, this is reported already. */
+  /** Compares the possible values with the wanted schema. An expression without a possible value was already reported. */
   #compare(made: TemplateType, wanted: Schema, describe: (misfit: Misfit) => Problem): void {
     if (made.problems.length > 0) return;
     const { allFit, noneFits, misfits } = this.#comparison.compare([made.schema], wanted);

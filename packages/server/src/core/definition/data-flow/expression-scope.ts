@@ -19,7 +19,7 @@ import { branchStart, loopsAround } from "./branch-starts.ts";
 import { jobInputSchema } from "./known-output.ts";
 import { type Change, type Presence, presenceAt } from "./presence.ts";
 
-/** What the step that has the expression has made by the time when the expression is evaluated. */
+/** The schemas of the values that the step with the expression has when the expression is evaluated. */
 export interface Made {
   readonly input?: Schema;
   readonly result?: Schema;
@@ -65,7 +65,7 @@ export class ExpressionScopes {
     this.#hasOpenWait = steps.some(({ work }) => work.kind === "wait" && work.openRule !== undefined);
   }
 
-  /** Whether the budget is used up. Later types then say nothing. */
+  /** Whether the budget is used up. From then on, all types are unknown. */
   get isExhausted(): boolean {
     return this.#budget.isExhausted;
   }
@@ -116,7 +116,7 @@ export class ExpressionScopes {
     };
   }
 
-  /** Finds the outermost of the forks around the named step that are not also around the step at index `at`. */
+  /** Finds the outermost fork that is around the named step, but not around the step at index `at`. */
   #forkAround(name: string, at: number): string | undefined {
     let fork: number | undefined;
     for (let region = this.#regions.of[this.#indexes.get(name) ?? -1]; region !== undefined; region = region.around) {
@@ -198,8 +198,8 @@ function listingWaits(steps: Steps): ReadonlyMap<string, ReadonlySet<number>> {
 }
 
 /**
- * The effect of a step's end on an event. If the step lists the event's id, the event is there afterwards, or may be there when the step does not
- * need all of its events. If expressions give the ids, it may be there.
+ * The effect of a step's end on an event. If the step lists the event's id, the event is present afterwards. If the step needs only some of its
+ * events, the event may be present. If expressions give the ids, any event may be present.
  */
 function consumption(step: StepDefinition | undefined, isListed: boolean): "gives" | "mayGive" | undefined {
   if (step?.work.kind !== "wait") return undefined;

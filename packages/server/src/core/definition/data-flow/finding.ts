@@ -44,7 +44,7 @@ export function troublesOf(findings: readonly Finding[]): Trouble[] {
   return [...troubles.values()];
 }
 
-/** The things around a problem that the sentence about it mentions. */
+/** The facts that the sentence about a problem mentions. */
 export interface Scene {
   readonly step: StepDefinition;
   readonly steps: readonly StepDefinition[];

@@ -97,7 +97,7 @@ function sharedOutputs(
     // A step with a template has an entry of its own, because each template makes a new value. So does each fork.
     if (step.input !== undefined || step.output !== undefined || step.work.kind === "fork")
       return types.knownOutput(index, step);
-    // Which properties an event must bring depends on more than the two definitions.
+    // Payload definitions also decide which properties an event must bring, so a step with payload definitions has an entry of its own.
     const own = step.work.kind === "wait" && step.work.payloadSchemas.size > 0 ? ` ${index}` : "";
     const result = "resultSchema" in step.work && step.work.resultSchema;
     const made = result ? ` ${numberOf(result)}` : "";

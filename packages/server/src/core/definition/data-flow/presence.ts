@@ -25,8 +25,8 @@ export function presenceAt(
   const entering = new Uint8Array(graph.stepCount);
   const carriedOn = new Uint8Array(graph.stepCount).fill(notYet);
   entering[0] = absent;
-  // Rounds visit the steps in their order and, every second time, in reverse, until nothing changes. Otherwise a loop that leads back step by step
-  // would need a round for each of its steps.
+  // Rounds visit the steps in their order and, every second time, in reverse, until nothing changes. With one order alone, a loop that leads back
+  // step by step would need a round for each of its steps.
   for (let [round, isChanged] = [0, true]; isChanged && !budget.isExhausted; round++) {
     isChanged = false;
     for (const step of round % 2 === 0 ? graph.order : graph.backwards) {

@@ -39,7 +39,7 @@ export class SourceTracer {
     this.#latestOutput = new Trace(graph, effects, "gives");
   }
 
-  /** Whether the budget is used up. Later answers then say nothing. */
+  /** Whether the budget is used up. From then on, the sources of every property are unknown. */
   get isExhausted(): boolean {
     return this.#remaining < 0;
   }

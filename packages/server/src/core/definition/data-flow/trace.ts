@@ -7,14 +7,14 @@ export interface Provenance {
   /** The indexes of the steps whose output may be the value. */
   readonly steps: readonly number[];
   readonly mayBeJobInput: boolean;
-  /** Whether there is a path on which nothing has the value. */
+  /** Whether there is a path on which no source gives the value. */
   readonly mayBeMissing: boolean;
 }
 
 /**
- * The possible sources, at each step, of one property or of the latest output. A later output replaces an earlier one. So a source reaches a step if
- * some path leads there on which no other output certainly has the property. This is the classic analysis of reaching definitions: sets move along
- * the edges until nothing changes. The paths are not listed one by one, because there are too many.
+ * The possible sources, at each step, of one property or of the latest output. A later output replaces an earlier one. So a source reaches a step if,
+ * on at least one path between them, no other output is certain to have the property. This is the classic analysis of reaching definitions: sets move
+ * along the edges until nothing changes. The paths are not listed one by one, because there are too many.
  */
 export class Trace {
   readonly #effects: readonly Effect[];
@@ -37,8 +37,8 @@ export class Trace {
     this.#entering = new BitRows(graph.stepCount, graph.stepCount + 2);
     if (effectOfJobInput !== "leaves") this.#entering.add(0, this.#jobInput);
     if (effectOfJobInput !== "gives") this.#entering.add(0, this.#missing);
-    // Rounds visit the steps in their order and, every second time, in reverse, until nothing changes. Otherwise a loop that leads back step by step
-    // would need a round for each of its steps.
+    // Rounds visit the steps in their order and, every second time, in reverse, until nothing changes. With one order alone, a loop that leads back
+    // step by step would need a round for each of its steps.
     for (let round = 0; this.#goRound(graph, round % 2 === 0 ? graph.order : graph.backwards); ) round++;
   }
 

@@ -15,7 +15,7 @@ export function isNamed(names: readonly string[] | undefined, { code, type }: Na
 
 export interface ErrorNameSurroundings {
   readonly limits: { readonly maxNameLength: number };
-  /** Whether the version is registered. A registered version keeps its names, even if later releases add codes. */
+  /** Whether the version is registered. The names in a registered version are not checked, even if later releases add codes. */
   readonly isRegistered: boolean;
 }
 

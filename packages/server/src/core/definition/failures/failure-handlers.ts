@@ -5,7 +5,7 @@ import { type ErrorNameSurroundings, isNamed, type NamedError, readErrorNames } 
 
 /** A step that takes over after a failure, and the errors that it handles. */
 export interface FailureHandler {
-  /** The codes or types of the errors. When it is left out, every error is handled. */
+  /** The codes or types of the errors. When the list is left out, every error is handled. */
   readonly on?: readonly string[];
   readonly step: string;
 }

@@ -8,7 +8,7 @@ export interface RetryPolicy {
   readonly backoffRate: number;
   readonly maxIntervalSeconds: number;
   readonly jitter: boolean;
-  /** The codes or types of the errors after which the call is tried again. When it is left out, all errors count. */
+  /** The codes or types of the errors after which the call is tried again. When the list is left out, all errors count. */
   readonly on?: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export function nextAttemptInMs(
 }
 
 /**
- * One day. Waiting for a quota that is renewed every night makes sense, but an answer that asks for a year must not stop a job for so long.
+ * One day. Waiting for a quota that is renewed every night makes sense, but an answer that asks for a wait of a year must not stop a job for a year.
  * `maxIntervalSeconds` does not apply here. It bounds our own guess of a good interval, while the called side knows how long to wait.
  */
 const maxRetryAfterMs = 24 * 60 * 60 * 1000;

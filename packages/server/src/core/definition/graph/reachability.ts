@@ -16,7 +16,7 @@ export function checkReachability(steps: readonly RoughStep[], problems: Problem
   const graphSteps = graphStepsOf(steps);
   const graph = buildGraph(graphSteps);
   const hasBrokenTransition = steps.some(isBroken);
-  // A broken transition may have been meant to lead to any step. So while there is one, no step is certainly unreachable.
+  // A broken transition may have been meant to lead to any step. So when there is a broken transition, unreachable steps are not reported.
   const hasUnreachable = !hasBrokenTransition && refuseUnreachable(steps, graph, problems);
   const hasEndless = refuseEndless(steps, graph, problems);
   const hasUnsoundRegion = refuseUnsoundRegions(graphSteps, graph, problems);
@@ -102,8 +102,8 @@ function pointerToStep(index: number): string {
 }
 
 /**
- * Refuses steps that are in two branches, transitions that cross the border of a branch, too deep nesting, and too many open branches. Returns
- * whether it refused anything.
+ * Refuses steps that are in two branches, transitions that cross the border of a branch, nesting that is too deep, and too many open branches.
+ * Returns whether anything was refused.
  */
 function refuseUnsoundRegions(steps: readonly GraphStep[], graph: StepGraph, problems: ProblemList): boolean {
   const countBefore = problems.count;
@@ -130,8 +130,8 @@ function refuseUnsoundRegions(steps: readonly GraphStep[], graph: StepGraph, pro
 }
 
 /**
- * Refuses a region whose branches have too long a path. It names only the outermost such region, because the regions nested in it are then too long
- * as well.
+ * Refuses a region whose branches have a path that is too long. Reports only the outermost region of this kind, because the paths in the regions
+ * inside it are even longer.
  */
 function refuseLongPath(region: Region, steps: readonly GraphStep[], problems: ProblemList): void {
   const { fork, around } = region;

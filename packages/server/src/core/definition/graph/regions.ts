@@ -31,7 +31,10 @@ export interface Regions {
   readonly takenStarts: readonly TakenStart[];
 }
 
-/** Divides the steps of a definition into regions. A region has the steps that can be reached from its first step without entering a fork's branches. */
+/**
+ * Divides the steps of a definition into regions. A region has the steps that can be reached from its first step without entering the branches of a
+ * fork.
+ */
 export function regionsOf(steps: readonly Pick<GraphStep, "name" | "work">[], graph: StepGraph): Regions {
   const of: (Region | undefined)[] = steps.map(() => undefined);
   const indexes = new Map(steps.map(({ name }, index) => [name, index]));

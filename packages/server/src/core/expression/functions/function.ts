@@ -20,13 +20,13 @@ export interface ExpressionFunction {
   /** Completes the sentence "… may fail: " with the reason why the function may fail for arguments of these types. Undefined when it cannot fail. */
   readonly mayFail: (args: readonly Type[]) => string | undefined;
   /**
-   * Completes the sentence "… has …" with a certain mistake in arguments of these types, although their kinds are right. Undefined when there is
-   * none.
+   * Completes the sentence "… has …" with a mistake that arguments of these types always have, although their kinds are right. Undefined when there
+   * is no such mistake.
    */
   readonly mistake: (args: readonly Type[]) => string | undefined;
   /**
-   * The cost of calling `type`, `mayFail` and `mistake` for arguments of these types, in units of `TypingBudget`. The one unit that every node costs
-   * comes in addition.
+   * The cost of calling `type`, `mayFail` and `mistake` for arguments of these types, in units of `TypingBudget`. In addition, every node costs one
+   * unit.
    */
   readonly typingCost: (args: readonly Type[]) => number;
   /** A sentence about what it does, for the table of the documentation. */

@@ -89,7 +89,7 @@ export const listFunctions: readonly ExpressionFunction[] = [
       const { low, high } = itemCountOf(items as Type);
       return listOf(itemsOf(items as Type), Math.min(low, 1), high);
     },
-    summary: "The list without repetitions; of equal items the first one stays.",
+    summary: "The list without repetitions. The first of several equal items stays.",
     example: ["distinct([1, 2, 1])", [1, 2]],
   }),
   defineFunction({

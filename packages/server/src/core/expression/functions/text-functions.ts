@@ -192,5 +192,5 @@ function split(all: string, separator: string, budget: Budget): string[] {
 }
 
 const typingUnitsPerPattern = 10;
-/** Letters outside ASCII take longer. */
+/** Changing the case of a letter takes longer outside ASCII. */
 const charactersPerUnitOfCase = 4;

@@ -131,7 +131,7 @@ const wholeNumber = /^[+-]?\d{1,17}$/;
 const decimalNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 const notInBase64 = /[^A-Za-z0-9+/_-]/;
 
-/** By default, requests may have the same depth. */
+/** The default maximum for requests is the same. */
 const maxJsonDepth = 64;
 /** Text that is not JSON, or not UTF-8, is detected by an error with a stack, which is slow. */
 const unitsPerDecoding = 150;

@@ -9,7 +9,7 @@ export class TypingBudget {
     this.#remaining = units;
   }
 
-  /** Whether the budget is used up. Later types then say nothing. */
+  /** Whether the budget is used up. From then on, all types are unknown. */
   get isExhausted(): boolean {
     return this.#remaining < 0;
   }

@@ -82,7 +82,7 @@ function notNullOf(type: Type): Type {
 const notNullCache = new WeakMap<Schema, Schema>();
 const notNullSchema = newSchema({ types: allTypes & ~kinds.null });
 
-/** A path and all paths with which it begins. */
+/** A path and all its prefixes. */
 function pathsTo(node: Node): ReadonlySet<string> {
   const paths = new Set<string>();
   for (let at: Node | undefined = node; at !== undefined; at = "of" in at ? at.of : undefined) {

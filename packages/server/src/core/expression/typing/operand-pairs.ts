@@ -11,7 +11,7 @@ export interface OperandPairs {
 }
 
 /**
- * Checks every pair of kinds that may occur. The answers are kept, because a large definition asks a hundred thousand times, but asks only few
+ * Checks every pair of kinds that may occur. The answers are kept, because a large definition asks a hundred thousand times, but asks only a few
  * different questions.
  */
 export function pairsOf(operator: BinaryOperator, left: Kinds, right: Kinds): OperandPairs {

@@ -196,7 +196,7 @@ class Typing {
     if (having.length === 0) {
       const names = new Set(maps.flatMap((known) => [...known.names].filter((one) => known.mayHave(one))));
       const message = `is never there: the schema does not allow the property${this.#hint(name, names)}`;
-      // Behind a guard this read cannot fail: the guard is never true, so the read is never evaluated.
+      // A read with a guard cannot fail here: the guard is never true, so the read is never evaluated.
       if (isGuarded) this.#risk(node, message);
       else this.#problem(node, message);
       return noType;

@@ -5,13 +5,13 @@ import { runKeyOf } from "../history.ts";
 import type { AddressedEvent, Progress, WaitVisit } from "../job-state.ts";
 
 /**
- * The number of the event that counts for this visit of a wait step. An event that was sent for this visit only comes before an event for any wait.
+ * The number of the event that counts for this visit of a wait step. An event that was sent only for this visit comes before an event for any wait.
  */
 export function keptFor(progress: Progress, eventId: string, visit: WaitVisit): number | undefined {
   return addressedTo(progress, eventId, visit) ?? getOwn(progress.bufferedEvents, eventId);
 }
 
-/** The number of the event that was sent for this visit only. */
+/** The number of the event that was sent only for this visit. */
 export function addressedTo({ addressedEvents }: Progress, eventId: string, visit: WaitVisit): number | undefined {
   return addressedEvents && numbersByAddress(addressedEvents).get(addressOf(eventId, visit));
 }

@@ -28,7 +28,7 @@ export interface Count {
   readonly durationMs: number | null;
 }
 
-/** What happened to a job before the counted entries. */
+/** The part of a job's life before the counted entries. */
 export interface EarlierLife {
   readonly createdAt: Timestamp;
   /** How the job had ended, if it had ended. */
@@ -46,8 +46,8 @@ export interface JobEnd {
 export type CountedEntry = Pick<HistoryEntry, "type" | "at"> & Partial<StepRunKey>;
 
 /**
- * Counts these entries of one job. When a job is resumed, its earlier end no longer counts: one is subtracted at the time of that end. Each entry adds
- * the same amount, whenever it is counted: the job's row was locked, so everything on which the entry depends was committed before. The count is
+ * Counts these entries of one job. When a job is resumed, its earlier end no longer counts: one is subtracted at the time of that end. An entry adds
+ * the same amount whenever it is counted: the job's row was locked, so everything on which the entry depends was committed before. The count is
  * incomplete when `earlier` lacks something that the entries need.
  */
 export function countEntries(
@@ -98,7 +98,7 @@ export function countEntries(
   return { counts, isComplete };
 }
 
-/** What the job's row says about its past; `before` is undefined for a new job. */
+/** Returns the earlier life of a job, as far as the job's row has it; `before` is undefined for a new job. */
 export function earlierLifeOf(before: Job | undefined, createdAt: Timestamp): EarlierLife {
   const cursors = before?.state.status === "RUNNING" ? before.state.cursors : [];
   let stands: ReadonlyMap<string, CurrentStep> | undefined;

@@ -17,8 +17,8 @@ export class CarriedBytes {
   }
 
   /**
-   * The error when a branch carries too much; undefined when it does not. A value counts once for each place where it is. The reason: after the job
-   * was stored and read again, equal values can no longer be recognized as one value, and the result must be the same then.
+   * The error when a branch carries too much; undefined when it does not. A value counts once for each place where it is. The reason: the result must
+   * not change when the job is stored and read again, and after that, equal values cannot be recognized as one value any more.
    */
   excess({ properties, slots = {} }: Carried): StepError | undefined {
     const places = [...Object.entries(properties), ...Object.entries(slots)];
@@ -29,7 +29,7 @@ export class CarriedBytes {
     if (bytes <= this.#maxBytes) return undefined;
     const largest = places.sort(([, a], [, b]) => this.#bytesOf(b) - this.#bytesOf(a)).slice(0, shownCount);
     const listed = largest.map(([place, value]) => `${quoted(place)} (${this.#bytesOf(value)} bytes)`).join(", ");
-    const message = `The job carries ${bytes} bytes of values for later steps, and may carry ${this.#maxBytes}. The largest are ${listed}. Let \`output\` of these steps be smaller, or let later steps read single properties.`;
+    const message = `The job carries ${bytes} bytes of values for later steps, and may carry ${this.#maxBytes}. The largest are ${listed}. Use a smaller \`output\` in the steps that make them, or let later steps read single properties.`;
     return { code: "ValueLimitExceeded", message };
   }
 
@@ -39,7 +39,7 @@ export class CarriedBytes {
   readonly #bytesOf = (value: JsonValue): number => known(this.#bytes, value, () => bytesOfJson(value));
 }
 
-/** Whether a branch carries nothing that must be measured or written. This is so in most branches, and every step asks for it. */
+/** Whether a branch carries nothing that must be measured or written. Most branches carry nothing, and every step asks this. */
 export function carriesNothing({ properties, slots }: Carried): boolean {
   if (slots !== undefined) return false;
   for (const _ in properties) return false;

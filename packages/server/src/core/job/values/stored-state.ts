@@ -132,7 +132,7 @@ export interface ValuePlaceName {
   readonly isSlot: boolean;
 }
 
-/** Returns the value with this number, or one of its properties. `place` is where this is in the state. */
+/** Returns the value with this number, or one of its properties. `place` is the place of the returned value in the state. */
 export type FindValue = (valueNumber: number, property?: string, place?: ValuePlaceName) => JsonValue;
 
 /**

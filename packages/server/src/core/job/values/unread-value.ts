@@ -17,7 +17,7 @@ export function isUnread(value: JsonValue): boolean {
 const unread = new WeakSet<object>();
 
 function refuse(): never {
-  throw new Error("The code looks into a value of a job that was not read.");
+  throw new Error("The code uses a value of a job, but this value was not read from the store.");
 }
 
 const refuseAll: ProxyHandler<JsonObject> = {

@@ -70,7 +70,7 @@ export class ValueBook {
     }
   }
 
-  /** Adds the job's input. A small input may stay in the state. So the input is measured only when it matters, which is rare. */
+  /** Adds the job's input. A small input may stay in the state. So the input is measured only when its size matters, which is rare. */
   learnInput(value: JsonObject): void {
     this.#input = value;
   }
@@ -94,7 +94,7 @@ export class ValueBook {
     this.#places.set(idOf(place), { valueNumber, value });
   }
 
-  /** The values that `entries` and `state` moved into rows of their own. Write these rows together with them. */
+  /** The values that `entries` and `state` moved into rows of their own. Write these rows in the same transaction as the entries and the state. */
   get added(): readonly NewValue[] {
     return this.#added;
   }
@@ -301,7 +301,7 @@ const leastNumbered = 64;
 
 /**
  * Whether these parts are less than a quarter of the `bytes` of a stored value. The parts are read again and again, and a read should not bring much
- * more than the parts. Their text is made only when they may be small enough. This is known without the text, because each character and each member
+ * more than the parts. The text of the parts is made only when they may be small enough. Their characters and members are counted first, because each
  * has at least one byte.
  */
 function isSmallPart(bytes: number | undefined, parts: readonly Place[]): boolean {

@@ -8,8 +8,8 @@ import { allTypes, noTypes, type TypeSet } from "../type-set.ts";
 import { alternativesOf } from "./known-alternatives.ts";
 
 /**
- * What is known about a value, given as schemas that the value fits. It tells what follows from them for the type, the range and the properties of
- * the value. An answer never claims too much, but it may claim less than could be proved.
+ * The knowledge about a value, given as schemas that the value fits. It tells what follows from these schemas for the type, the range and the
+ * properties of the value. An answer never claims too much, but it may claim less than could be proved.
  */
 export class Known {
   readonly constraints: readonly Schema[];
@@ -109,7 +109,7 @@ export class Known {
     return this.#arrays.reduce((length, { prefix }) => Math.max(length, prefix?.length ?? 0), 0);
   }
 
-  /** The schemas that an item of an array fits. Behind the prefix, all items have the same schemas. */
+  /** The schemas that an item of an array fits. After the prefix, all items have the same schemas. */
   item(index: number): readonly Schema[] {
     return this.#arrays.flatMap(({ prefix, items }) => prefix?.[index] ?? items ?? []);
   }

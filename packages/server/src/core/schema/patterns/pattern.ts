@@ -8,7 +8,7 @@ import { sizeOfPattern } from "./pattern-size.ts";
  */
 export interface Pattern {
   readonly source: string;
-  /** The cost of compiling the pattern, in units of up to 3.5 µs. It is computed from the text, so that the sum is known before any pattern is compiled. */
+  /** The cost of compiling the pattern, in units of up to 3.5 µs. It is computed from the text, so it is known before the pattern is compiled. */
   readonly work: number;
   /** Compiles the pattern, unless another definition with the same pattern has done so. */
   readonly matcher: () => Matcher;

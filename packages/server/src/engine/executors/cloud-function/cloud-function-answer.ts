@@ -7,7 +7,7 @@ import type { CloudFunctionSettings } from "./cloud-function-settings.ts";
 
 type AnswerLimits = Pick<CloudFunctionSettings, "maxOutputBytes" | "maxJsonDepth" | "maxNameLength">;
 
-/** Reads the answer to a call. A function that fails also answers HTTP 200: only `FunctionError` tells it apart. */
+/** Reads the answer to a call. A function that fails also answers HTTP 200: only `FunctionError` shows that it failed. */
 export function readAnswer(
   answer: Pick<InvokeCommandOutput, "FunctionError" | "Payload">,
   limits: AnswerLimits,
@@ -19,7 +19,10 @@ export function readAnswer(
   return outputOf(payload, limits.maxJsonDepth);
 }
 
-/** Parses a function's output. An unusable output is a permanent failure: the function has done its work, and a second call would give the same output. */
+/**
+ * Parses a function's output. An unusable output is a permanent failure: the function has done its work, and a second call would give the same
+ * output.
+ */
 function outputOf(payload: Uint8Array, maxDepth: number): CallResult {
   const text = decode(payload);
   if (text === undefined) return unusable("is not UTF-8");

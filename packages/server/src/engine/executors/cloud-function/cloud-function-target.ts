@@ -136,9 +136,9 @@ function partitionOf(region: string): string {
 
 /**
  * Whether the address is Lambda itself (such as a VPC's own endpoint for it) and not an emulator. The function's name differs: an emulator finds a
- * function by its plain name in the path, and serverless-offline accepts no other name, while AWS would look for a name without an account in the
- * caller's own account. The credentials differ too: only AWS may receive a request that is signed with the service's credentials, because it carries
- * their session token.
+ * function by its plain name in the path, and serverless-offline accepts no other name. AWS would look for a name without an account in the caller's
+ * own account. The credentials differ too: only AWS may receive a request that is signed with the service's credentials, because it carries their
+ * session token.
  */
 function isLambda({ protocol, hostname }: URL): boolean {
   return protocol === "https:" && lambdaHost.test(hostname);

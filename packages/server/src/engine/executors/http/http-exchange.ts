@@ -29,7 +29,7 @@ export async function exchange(first: HttpRequest, surroundings: Surroundings): 
   }
 }
 
-/** Thrown when the other side redirects to an address to which the service does not follow. */
+/** Thrown when the other side redirects too often, or to an address that the service does not call. */
 export class RedirectError extends Error {
   readonly type: "TooManyRedirects" | "RedirectRefused";
 

@@ -11,7 +11,7 @@ export interface HttpRequest {
   /** The headers, with their names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** The statuses by which the step succeeds. A redirect status in this list makes the redirect itself the answer. */
+  /** The statuses with which the step succeeds. A redirect status in this list makes the redirect itself the answer. */
   readonly successStatus: readonly (number | string)[];
 }
 

@@ -7,7 +7,7 @@ import { addVary, takesEncoding } from "./content-encoding.ts";
 export interface Asset {
   readonly type: string;
   readonly etag: string;
-  /** The encodings in which it is also available compressed. */
+  /** The encodings in which the file is also available compressed. */
   readonly encodings: ReadonlySet<string>;
   read(encoding: "br" | "gzip" | undefined): Buffer;
 }

@@ -1,15 +1,15 @@
 import type { FastifyReply } from "fastify";
 import type { ServerParts } from "../app.ts";
 
-/** A client that takes longer for a piece has its answer counted among the unread ones. */
+/** If a client takes longer than this for a piece, its answer counts as unread. */
 const slowMs = 1_000;
 /** The characters that an answer in pieces keeps in memory while its client reads slowly: a slice of what it lists, and what the connection holds. */
 const keptSize = 2_000_000;
 
 /**
- * Passes on the pieces of an answer as the client reads them. What the client does not read stays in memory, so the answers of slow clients count among
- * the large unread answers; if there is no room for another, the client is disconnected. It is also disconnected if it reads nothing for as long as a
- * body may take to arrive, and if it is not reading when the server begins to close, which would otherwise wait for it.
+ * Passes on the pieces of an answer as the client reads them. What the client does not read stays in memory, so the answers of slow clients count
+ * among the large unread answers. A client is disconnected if there is no room for its answer, or if it reads nothing for as long as a body may take
+ * to arrive. A client that is not reading when the server begins to close is disconnected too, because the server would wait for it.
  */
 export async function* whileRead(
   pieces: AsyncIterable<string>,
