@@ -50,7 +50,7 @@ test("http takes only reading functions and types from the store", () => {
   expect(wrong).toEqual([]);
 });
 
-test("every exception for an import of http from the store is used", () => {
+test("every exception to what http may take from the store is used", () => {
   const taken = new Set(filesOf("http").flatMap(valuesFromStore));
   expect(Object.keys(takenBesideReads).filter((name) => !taken.has(name))).toEqual([]);
 });

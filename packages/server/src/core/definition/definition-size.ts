@@ -57,7 +57,7 @@ export function nameCountOf(steps: readonly StepDefinition[], limit: number): nu
   for (const { work, inputSchema, outputSchema } of steps) {
     if (work.kind !== "wait") continue;
     const { payloadSchemas, rule } = work;
-    // A step without payload definitions is not counted here, because all such steps with the same two definitions share the result.
+    // Steps without payload definitions share one rule if they have the same input and output definitions, which are counted above.
     if (payloadSchemas.size > 0) counter.add([inputSchema, outputSchema, ...payloadSchemas.values()]);
     for (const eventId of rule.eventIds) {
       const schemas = schemasByEventId.get(eventId) ?? new Set();

@@ -254,12 +254,12 @@ function itemFailed(
   key: string,
   cause: BranchError,
 ): StepError {
-  const which = `item ${key} failed: ${describe(cause)}`;
+  const reason = describe(cause);
   return onItemFailure === "fail"
-    ? { code: "ItemFailed", message: `In ${step}, ${which}`, cause }
+    ? { code: "ItemFailed", message: `In ${step}, item ${key} failed: ${reason}`, cause }
     : {
         code: "TooManyFailures",
-        message: `In ${step} more than ${maxFailures} items failed. The last one, ${which}`,
+        message: `In ${step} more than ${maxFailures} items failed. The last one was item ${key}: ${reason}`,
         cause,
       };
 }

@@ -156,10 +156,10 @@ function problemsOfInput(draft: JobDraft): readonly Problem[] {
   const received = renderInput(draft, firstStep, firstStep.inputRule.template);
   if ("error" in received) return [{ pointer: "", detail: received.error.message }];
   const problems = checkValue(firstStep.inputSchema, received.value);
-  const maker = `the template \`input\` of ${firstStep.name} turns it into a value whose`;
+  const maker = `the template \`input\` of ${firstStep.name} turns it into a value`;
   return problems.map(({ pointer, detail }) => ({
     pointer: "",
-    detail: `${maker} ${pointer === "" ? "whole" : pointer} ${detail}`,
+    detail: `${maker} ${pointer === "" ? "that" : `whose ${pointer}`} ${detail}`,
   }));
 }
 

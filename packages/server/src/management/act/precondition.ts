@@ -22,7 +22,7 @@ export function requireUnchanged(
   const { ifMatch, ifNone = false } = precondition ?? {};
   if (ifNone && etag !== undefined) {
     throw failed(
-      `The ${kind} exists already. Leave If-None-Match out to change it as it is, or send its ETag (${etag}) in If-Match.`,
+      `The ${kind} exists already. Leave If-None-Match out to change it in any case, or send its ETag (${etag}) in If-Match to change it only if it is still the same.`,
     );
   }
   if (ifMatch === undefined) return;

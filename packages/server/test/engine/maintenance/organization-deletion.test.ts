@@ -16,7 +16,7 @@ const cluster = useCluster(2);
 const resumed = { type: "job.resumed", by: { type: "service", id: "test" } } as const;
 
 test.each(["submitted", "resumed"])(
-  "an organization is not deleted while another node has a job of it %s",
+  "an organization is not deleted while a job of it is being %s on another node",
   async (how) => {
     const organization = await cluster.node(0).newOrganization();
     const { organizationId, api } = organization;

@@ -9,7 +9,7 @@ import type { JobKey } from "../../../src/store/jobs/jobs.ts";
 onEveryStore((home) => {
   const service = useService(home);
 
-  /** Makes notices of a node that only the test delivers: their times are in the future, so the service does not deliver them. */
+  /** Writes notices that a node which does not run has left. Their times are in the future, so only the test delivers them. */
   async function nodeWith(notices: readonly JobNotice[]) {
     const { database } = service.running;
     const nodeId = randomUUID();

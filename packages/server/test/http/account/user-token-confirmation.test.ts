@@ -95,7 +95,7 @@ onOneStore((home) => {
     const change = { currentPassword: rightPassword, newPassword: "another password, and longer" };
     await client.call("ChangePassword", { body: change });
     const { body: problem } = await client.refused("CreateUserToken", "ConflictError", once);
-    expect(problem.detail).toContain("password was changed");
+    expect(problem.detail).toContain("password has just been changed");
   });
 
   describe("the maximum of user tokens of an account", () => {
