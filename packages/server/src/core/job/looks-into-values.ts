@@ -49,7 +49,7 @@ function lookedInto(
     case "step.interrupted":
       return [fact.branch];
     case "timer.due":
-      return dueBranches(state, at);
+      return dueBranches(state, facts, at);
   }
 }
 
@@ -88,12 +88,13 @@ type CallFact = Omit<CallOutcome, "at">;
 
 /**
  * The branches that a timer or a resume moves, in their order, up to the number of values that one commit may read. The other branches get their turn
- * in the next commits.
+ * in the next commits. A job that runs may end and be resumed in the same commit; its timer then moves all of its branches.
  */
-function dueBranches(state: JobState, at: Timestamp): readonly string[] {
+function dueBranches(state: JobState, facts: readonly UntimedFact[], at: Timestamp): readonly string[] {
   if (state.status === "SUCCEEDED") return [];
   const cursors = new Map<string, AnyCursor>(state.cursors.map((cursor) => [cursor.branch, cursor]));
-  const due = state.status === "RUNNING" ? dueCursors(state.cursors, at) : [...cursors.values()];
+  const onlyDue = state.status === "RUNNING" && facts.every(({ type }) => type !== "job.resumed");
+  const due = onlyDue ? dueCursors(state.cursors, at) : [...cursors.values()];
   const read = new Set<string>([mainBranch]);
   let valueCount = 0;
   for (const { branch: moved } of due) {

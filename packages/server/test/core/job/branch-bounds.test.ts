@@ -31,9 +31,9 @@ function fanOut(last: Parameters<typeof forEach>[1] & object, next: StepOf, outp
 
 type StepOf = ReturnType<typeof wait>;
 
-/** The number of values that a commit with this fact reads. */
-function readCount({ plan, store: { row }, now }: StoredStory, fact: UntimedFact): number {
-  return numbersIn(row.state, branchesLookedInto(plan, unreadState(row), [fact], now)).length;
+/** The number of values that a commit with these facts reads. */
+function readCount({ plan, store: { row }, now }: StoredStory, ...facts: readonly UntimedFact[]): number {
+  return numbersIn(row.state, branchesLookedInto(plan, unreadState(row), facts, now)).length;
 }
 
 const due = { type: "timer.due" } as const;
@@ -53,6 +53,15 @@ describe("a job with many open branches", () => {
     expect(readCount(story, sent({}))).toBeLessThan(4);
     for (let item = 0; item < branchCount; item += 1) expect(story.send("x")).toBe("matched");
     expect(story.status).toBe("SUCCEEDED");
+  });
+
+  test("a commit that ends, resumes and continues the job reads values of the branches that then continue", () => {
+    const story = fanOut({ output: "counts" }, wait("last", ["x"], null));
+    expect(readCount(story, due)).toBeLessThan(4);
+    const ended = { type: "job.cancelled", by: someone } as const;
+    const resumed = { type: "job.resumed", by: someone } as const;
+    expect(readCount(story, ended, resumed, due)).toBeGreaterThan(10);
+    expect(readCount(story, ended, resumed)).toBe(0);
   });
 
   test("the outcome of a call reads the values of its branch and of the branches around it", () => {
