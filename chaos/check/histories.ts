@@ -104,5 +104,5 @@ function shownStep({ name, branch, visit, phase, isCut }: StepFold): FinalStep {
 
 function* differences(what: string, shown: unknown, expected: unknown): Generator<string> {
   if (isDeepStrictEqual(shown, expected)) return;
-  yield `Its ${what}: ${JSON.stringify(shown)} is shown, ${JSON.stringify(expected)} follows from its history and workflow.`;
+  yield `Its ${what}: ${JSON.stringify(shown)} is shown, but ${JSON.stringify(expected)} follows from its history and workflow.`;
 }

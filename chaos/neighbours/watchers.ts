@@ -3,7 +3,7 @@ import { registerWorkflow } from "@stepwell/testing/processes/api.ts";
 import { oneWait, smallInput } from "../../bench/workflows.ts";
 import { type Ground, type HostileTenant, inTurn, submitJobs } from "./hostile-tenant.ts";
 
-/** Has 5,000 watchers of 100 jobs, in which something happens 20 times a second. */
+/** Watches 100 jobs with 5,000 streams (50 for each job), and sends the jobs 20 events a second in total. */
 export const watchers: HostileTenant = {
   name: "watchers",
   fix: {

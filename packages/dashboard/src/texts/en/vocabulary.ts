@@ -123,7 +123,7 @@ export const vocabulary = {
     oneOf: "Exactly one of these schemas must fit",
     allOf: "All of these schemas must fit",
     not: "This schema must not fit",
-    if: "Values that fit this schema must fit `then`, all other values must fit `else`",
+    if: "Values that fit this schema must fit `then`, and all other values must fit `else`",
     then: "The schema for values that fit `if`",
     else: "The schema for values that do not fit `if`",
     prefixItems: "The schemas of the first entries of an array, one by one",

@@ -1,6 +1,6 @@
 /** The lifetimes of the tokens, codes and forms of the provider. Sessions have settings of their own. */
 
-/** The lifetime of the Bearer value. It is part of the interface that the service implements. */
+/** The lifetime of an id token, which clients send as the Bearer value. The documentation of the API promises this hour. */
 export const idTokenSeconds = 3_600;
 /** The lifetime of an access token, which only the userinfo endpoint accepts. */
 export const accessTokenSeconds = 3_600;

@@ -158,7 +158,7 @@ const maxRowsAtOnce = 5_000;
 /** Thrown to roll back the counts of the other subjects. */
 class Blocked extends Error {}
 
-/** The table stores only a hash of the name, so it reveals neither who has an account nor from where people sign in. */
+/** `name` contains an e-mail address, a network address, or the id of a device or user. The table stores only its hash, so it shows none of them. */
 function subjectOf(name: string, rule: BackoffRule, isShared: boolean): BackoffSubject {
   return { hash: hash("sha256", name, "buffer"), rule, isShared };
 }

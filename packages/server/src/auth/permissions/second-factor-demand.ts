@@ -30,7 +30,7 @@ export async function requireOwnSecondFactor(db: Queryable, caller: Person): Pro
   if (caller.principal.type !== "user") {
     throw new ServiceError(
       "AuthorizationError",
-      "Only a person who has a second factor can require one of all members. An API token cannot: sign in instead.",
+      "Only a person who has a second factor can make it a requirement for all members. An API token cannot: sign in instead.",
     );
   }
   if (await hasSecondFactor(db, caller)) return;

@@ -254,7 +254,7 @@ export interface ForkedStep extends StepPosition {
    * state.
    */
   readonly firstResultNumber?: number;
-  /** Set when there was room for more branches, but the commit had done enough. Left out otherwise. */
+  /** Set when there was room for more branches, but the commit had reached its limit of work. Left out otherwise. */
   readonly wakeAt?: Timestamp;
 }
 
@@ -266,7 +266,7 @@ export interface StoppedStep {
   readonly phase: "stopped";
   readonly name: string;
   readonly point: ResumePoint;
-  /** The time at which the branch continues. Set when the job was resumed but the commit had done enough. Left out otherwise. */
+  /** The time from which the branch may continue. Set when the job was resumed but its commit had reached its limit of work. Left out otherwise. */
   readonly wakeAt?: Timestamp;
 }
 

@@ -97,7 +97,10 @@ async function proofOf<Proof>(
   }
 }
 
-/** Throws when there is no proof, which happens when the key expires between `isHeld` and its claim. */
+/**
+ * Returns the result of `confirm`. Throws if `confirm` did not run because the request seemed to be a repetition, and the key then expired before the
+ * transaction claimed it.
+ */
 function proven<Proof>(given: Given<Proof | undefined>): Proof {
   if (given === undefined) {
     throw new ServiceError("UnavailableError", "The first answer has just expired. Send the request again.");

@@ -232,7 +232,7 @@ describe("the values that a job keeps for expressions of later steps", () => {
     ];
     expect(remembered(asking(null), "a")).toEqual([]);
     const looping = asking({ choose: [{ if: "true", then: "a" }], else: null });
-    // Between b and c nothing is remembered, since c produces a new output before b reads one.
+    // After b nothing is remembered: c makes a new output before the loop comes to b again.
     expect(["a", "b", "c"].map((name) => remembered(looping, name))).toEqual([
       ["/steps/c/output"],
       [],

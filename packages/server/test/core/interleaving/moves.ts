@@ -32,7 +32,7 @@ export type Happening =
   | { readonly type: "resume" }
   /** Another call of the parent begins to wait for the job. */
   | { readonly type: "is called" }
-  /** The parent no longer waits in its newest call, or in an older one. */
+  /** One call of the parent stops waiting for the job: the newest (`age` 0) or the one before it (`age` 1). */
   | { readonly type: "is left"; readonly age: number };
 
 type Meant = { readonly branch: string } | { readonly pick: number } | object;

@@ -43,7 +43,7 @@ test.each([
   expect(readTaskId(taskIdOf({ ...task, ...part }))).toBeUndefined();
 });
 
-test("an id with any valid step and branch names its task", () => {
+test("a task id can be read back, whatever valid step and branch it was made from", () => {
   const named = { ...task, step: "Prüfen 注文 🙂", branch: "für alle:1[0]/zweig%2F:2[ä]" };
   expect(readTaskId(taskIdOf(named))).toEqual(named);
 });

@@ -63,7 +63,7 @@ onOneStore((home) => {
     expect(await signIn.attempt(attemptOf(person, { password }))).toMatchObject({ outcome: "accepted" });
   });
 
-  test("fifty uses of one link at the same moment compute a hash only for those that run at once, and all fifty count against the network address", async () => {
+  test("fifty simultaneous uses of one link compute at most two hashes, and the forty-nine that fail count against the network address", async () => {
     const { database, engine } = service.running;
     const { userId } = await newPerson(service);
     const secret = await linkFor(userId);

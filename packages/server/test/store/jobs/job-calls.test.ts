@@ -125,7 +125,7 @@ onEveryStore((home) => {
     expect(found).toEqual(["", "fan-out:1[0]", "fan-out:1[1]"]);
   });
 
-  test("a call of an organization that is not in the store is not written silently", async () => {
+  test("writing a call of an organization that is not in the store fails", async () => {
     const { write } = await newJob();
     const change = { organizationId: randomUUID(), made: [{ ...main, begun: true }], callCount: 1 };
     await expect(write(randomUUID(), change)).rejects.toThrow("Only 0 of 1 calls were written.");
