@@ -25,7 +25,7 @@ export interface AgainstResult extends AgainstSize {
   readonly otherJobsPerSecond: number;
   /**
    * The processor time that the other build takes for a job, divided by that of this build. Includes a PostgreSQL server on this machine. Waiting for
-   * a disk or for other programs does not count, so this ratio varies less from run to run than the rate.
+   * a disk or for other programs does not count.
    */
   readonly processorRatio: number;
 }
@@ -68,7 +68,7 @@ export const commandLine = "packages/cli/bin/stepwell.js";
 
 type Program = readonly string[] | undefined;
 
-/** What a burst took: seconds, and milliseconds of processor time of the service and of its database. */
+/** The time of a burst: `processorMs` is that of the service and of a PostgreSQL server on this machine. */
 interface Burst {
   readonly seconds: number;
   readonly processorMs: number;
@@ -122,7 +122,7 @@ async function startRunner(bench: LoadBench, homes: StoreHomes, program: Program
   const runJob = await connected((connections) => bench.prepare(target, connections, jobs));
   let from = 0;
   return {
-    /** Runs the next jobs, and returns what they took. */
+    /** Runs the next jobs, and returns their times. */
     run: async (many: number): Promise<Burst> => {
       const { cost, result } = await connected((connections) =>
         meter.measure(() => runJobs(connections, runJob, { from, to: from + many })),

@@ -13,8 +13,16 @@ export function cpuMsOf(work: () => unknown, runs = 3): number {
 
 /** The processor time of this thread for a single run of `work`, in milliseconds. */
 export function onceCpuMsOf(work: () => unknown): number {
-  const before = process.threadCpuUsage();
+  const usedMs = beginCpuMs();
   work();
-  const { user, system } = process.threadCpuUsage(before);
-  return (user + system) / 1000;
+  return usedMs();
+}
+
+/** Begins a measurement. The returned function gives the milliseconds of processor time that this thread has used since then. */
+export function beginCpuMs(): () => number {
+  const before = process.threadCpuUsage();
+  return () => {
+    const { user, system } = process.threadCpuUsage(before);
+    return (user + system) / 1000;
+  };
 }

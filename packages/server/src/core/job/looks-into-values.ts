@@ -93,8 +93,8 @@ type CallFact = Omit<CallOutcome, "at">;
 function dueBranches(state: JobState, facts: readonly UntimedFact[], at: Timestamp): readonly string[] {
   if (state.status === "SUCCEEDED") return [];
   const cursors = new Map<string, AnyCursor>(state.cursors.map((cursor) => [cursor.branch, cursor]));
-  const onlyDue = state.status === "RUNNING" && facts.every(({ type }) => type !== "job.resumed");
-  const due = onlyDue ? dueCursors(state.cursors, at) : [...cursors.values()];
+  const movesOnlyDue = state.status === "RUNNING" && facts.every(({ type }) => type !== "job.resumed");
+  const due = movesOnlyDue ? dueCursors(state.cursors, at) : [...cursors.values()];
   const read = new Set<string>([mainBranch]);
   let valueCount = 0;
   for (const { branch: moved } of due) {

@@ -122,7 +122,7 @@ onOneStore((home) => {
     const more = await staying.send(organizationId, 500);
     expect(3 + admitted + more).toBeGreaterThanOrEqual(1_000);
     expect(3 + admitted + more).toBeLessThanOrEqual(1_025);
-    // The same is true for a quota that this node has not used before.
+    // A node that stays alone counts what the others used, also for a quota that it has not used before.
     const unknown = randomUUID();
     await leaving.send(unknown, 900);
     await leaving.limits.leave();

@@ -4,6 +4,7 @@ import { straightDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy } from "@stepwell/testing/flow.ts";
 import { type TestOrganization, useService } from "@stepwell/testing/service.ts";
 import { postgresHome } from "@stepwell/testing/stores.ts";
+import { beginCpuMs } from "@stepwell/testing/time/cpu-time.ts";
 import { timeLimit } from "@stepwell/testing/time-limit.ts";
 import { expect, test } from "vitest";
 import { type Attempt, Chance, changed, definitionText, newAttempt, valueText } from "./stall-search.ts";
@@ -113,7 +114,7 @@ function sender({ organizationId, owner }: TestOrganization) {
     const headers = { authorization: `Bearer ${owner.token}`, ...(body && { "content-type": "application/json" }) };
     const url = `${service.baseUrl}/organizations/${organizationId}${path}`;
     const delay = monitorEventLoopDelay({ resolution: 1 });
-    const before = process.threadCpuUsage();
+    const usedMs = beginCpuMs();
     delay.enable();
     const answer = await fetch(url, { method, headers, ...(body && { body }) });
     const text = await answer.text();
@@ -121,8 +122,7 @@ function sender({ organizationId, owner }: TestOrganization) {
     // Definitions are checked in a thread of their own, which may get too little time on a busy machine. That delays no other request.
     const isCheckGivenUp = answer.status === 503 && text.includes("could not be checked in time");
     if (!isCheckGivenUp) expect(answer.status, `${path}: ${text}`).toBeLessThan(500);
-    const { user, system } = process.threadCpuUsage(before);
     const { versionId } = JSON.parse(text) as { readonly versionId?: string };
-    return { delayMs: Math.min(delay.max / 1e6, (user + system) / 1e3), versionId };
+    return { delayMs: Math.min(delay.max / 1e6, usedMs()), versionId };
   };
 }
