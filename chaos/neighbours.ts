@@ -157,7 +157,7 @@ async function onStore(home: StoreHome, work: (database: Database) => Promise<vo
   }
 }
 
-/** Prints the figures alone and beside the tenant for people, and says which requests suffer. */
+/** Describes, for people, the figures that were measured alone and beside the tenant, with the p99 of each kind of request. */
 function* linesOf({ tenant, alone, beside, hostileAnswers, passes }: NeighbourResult): Generator<string> {
   yield `${tenant}: ${passes ? "passes" : "FAILS"}; hostile answers ${JSON.stringify(hostileAnswers)}`;
   for (const [when, measured] of Object.entries({ alone, beside })) {

@@ -108,7 +108,6 @@ test(`a program with the client completes the first five minutes over a dropping
   expect(await direct.listWorkflows(organizationId).toArray()).toHaveLength(1);
 });
 
-/** With some seeds few connections break. */
 function expectBroken({ broken }: DroppingProxy): void {
   expect(broken.client, "connections to the client that were broken").toBeGreaterThan(0);
   expect(broken.server, "connections to the service that were broken").toBeGreaterThan(0);

@@ -178,7 +178,7 @@ function nextBranch(rule: ForkRule, fork: ForkedStep): { readonly key: string; r
   return { key: String(begunCount), step: rule.step };
 }
 
-/** Makes the branch of the current branch's fork the current branch. */
+/** Leaves the current branch: the branch in which its fork stands becomes the current one. Returns this fork, its step, and the level that was left. */
 function leaveBranch(draft: JobDraft): { fork: ForkedStep; step: ForkPlanStep; level: BranchLevel } {
   const level = levelOf(draft.branch);
   if (level === undefined) throw new Error(`${draft.branch} is not a branch.`);

@@ -169,8 +169,8 @@ function configsOf(schema: JsonObject): fc.Arbitrary<JsonObject> {
   return fc.tuple(unknown, ...fields).map((entries) => Object.fromEntries(entries.flat()));
 }
 
-/** A short list of texts, among them addresses. It is short so that event ids repeat and match the names of payload definitions. */
 const names = ["a", "b", "c", "#/definitions/any", "#/definitions/other", "", "x".repeat(257)];
+/** Draws from a short list of texts, among them addresses. The list is short so that event ids repeat and match the names of payload definitions. */
 const text = fc.constantFrom(...names, "https://example.com/a", "http://127.0.0.1/", `\${ input.url }`);
 const anyValue = fc.constantFrom<JsonValue[]>(
   null,

@@ -38,7 +38,7 @@ const settings = statement<{ statementMs: string; idleMs: string }>(
 );
 
 test.each(["the server itself", "a pooler"])(
-  "each statement has its time limit through %s, and no session keeps it",
+  "over a connection to %s, each statement has the time limit of its kind of work",
   async (way) => {
     const proxy = await TcpProxy.before(inject("postgresUrl"));
     onTestFinished(() => proxy.stop());

@@ -16,8 +16,8 @@ const at = Date.parse("2026-01-31T12:00:00Z");
 const key = { organizationId: uuid(1), queue: "q" };
 const limit = 26;
 /**
- * The pages of the database that the list may cost for each of its rows: the look-ups of the call and its job, the rows themselves, and rows of other
- * lines or of the same worker that are read although the list already has all its rows.
+ * The pages of the database that the whole list may cost: 40 for each of its rows. They are the look-ups of the call and its job, the rows themselves,
+ * and rows of other lines or of the same worker that are read although the list already has all its rows.
  */
 const maxPages = limit * 40;
 
