@@ -6,7 +6,9 @@ import type { ClaimedKey, KeyClaim } from "../jobs/idempotency.ts";
 export type UserKeyClaim = Omit<KeyClaim, "organizationId"> & { readonly userId: string };
 export type ClaimedUserKey = Omit<ClaimedKey, "organizationId">;
 
-/** Claims a key, like `claimKeys`, for the only request that does not belong to an organization yet: the one that creates an organization. */
+/**
+ * Claims a key, like `claimKeys`, for a request of a user that belongs to no organization, such as one that creates an organization or a user token.
+ */
 export async function claimUserKey(
   transaction: Transaction,
   claim: UserKeyClaim,
@@ -53,13 +55,19 @@ const storeUserAnswerRow = statement<never>(
   "UPDATE user_idempotency_key SET answer = $3 WHERE user_id = $1 AND idempotency_key = $2",
 );
 
-/** Deletes expired keys. Users create few organizations, so one statement can delete all of them. */
-export async function deleteExpiredUserKeys(db: Queryable, expiredBefore: Timestamp): Promise<void> {
-  await db.query(deleteExpiredUserKeyRows, [new Date(expiredBefore).toISOString()]);
+/** Deletes expired keys, at most `limit`, and returns how many. */
+export async function deleteExpiredUserKeys(db: Queryable, expiredBefore: Timestamp, limit: number): Promise<number> {
+  const rows = await db.query(deleteExpiredUserKeyRows, [new Date(expiredBefore).toISOString(), limit]);
+  return rows.length;
 }
 
-const deleteExpiredUserKeyRows = statement<never>(
+/** The age is checked again, because the key may have been claimed anew after it was found. */
+const deleteExpiredUserKeyRows = statement<{ deleted: number }>(
   "delete_expired_user_idempotency_keys",
   "global",
-  "DELETE FROM user_idempotency_key WHERE created_at < $1",
+  `DELETE FROM user_idempotency_key
+   WHERE (user_id, idempotency_key) IN
+     (SELECT user_id, idempotency_key FROM user_idempotency_key WHERE created_at < $1 LIMIT $2)
+     AND created_at < $1
+   RETURNING 1 AS deleted`,
 );
