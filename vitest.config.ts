@@ -29,7 +29,7 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
   usual: [matrix],
   all: [],
 };
-/** Files that need a plain PostgreSQL server: a real Citus needs no stand-in, and does not show PostgreSQL's query plans. */
+/** Files that need a plain PostgreSQL server: a real Citus cluster needs no stand-in, and does not show PostgreSQL's query plans. */
 const ofPlainServer =
   "**/{citus,citus-service,one-shard,key-plans,due-plans,queued-task-plans,index-use,uuid-hash}.test.ts";
 const leftToPlainServers = process.env.STEPWELL_TEST_CITUS_URL === undefined ? [] : [ofPlainServer];
@@ -50,8 +50,8 @@ const poll = { timeout: 10_000 };
 const retry = scope === "usual" ? 1 : 0;
 
 /**
- * In `npm test`, two for each of the two processors that every machine has: a test spends nearly half of its time waiting for a page, a lease or
- * another process. The whole matrix measures what was promised, so each of its tests has a processor.
+ * In `npm test`, there are two workers for each of the two processors that every machine has: a test spends nearly half of its time waiting for a
+ * page, a lease or another process. The whole matrix measures what was promised, so each of its tests has a processor.
  */
 const maxWorkers = scope === "all" ? 2 : 4;
 

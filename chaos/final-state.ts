@@ -115,7 +115,7 @@ async function readAtRest(reader: Reader, jobs: string, jobId: string, { shape, 
     const events = (await reader.all<ShownEvent>(`${path}/events`, "events")).map(finalEvent);
     const isAtRest =
       isTerminal(known.status) || (isResting(entries, events, shape) && (await isAwaited(reader, jobs, known)));
-    // The job is read again, because it may have changed before its history was read. After a history at rest, it does not change any more.
+    // The job is read again, because it may have changed before its history was read. A job whose history is at rest does not change any more.
     if (isAtRest || performance.now() > deadlineMs) return { shown: await reader.get<ShownJob>(path), entries, events };
     await sleep(50);
   }
@@ -136,7 +136,7 @@ function isResting(entries: readonly Entry[], events: readonly FinalEvent[], sha
   try {
     return shape !== undefined && wayOf(foldHistory(entries, addressesOf(events)), shape.steps).state === "resting";
   } catch (error) {
-    // The checker reports what is wrong with the history.
+    // A history that is not a path counts as resting, since the checker reports what is wrong with it.
     if (error instanceof NotAPath) return true;
     throw error;
   }

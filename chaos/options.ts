@@ -24,7 +24,7 @@ export interface ChaosOptions {
   readonly fault: "none" | Fault;
   /** The hostile tenants of this run, in this order. */
   readonly tenants: readonly string[];
-  /** How long each of the two measurements of a tenant's neighbour takes. */
+  /** How many seconds each of the two measurements of the well-behaved organization takes: alone, and beside the hostile tenant. */
   readonly seconds: number;
   /** The number of jobs that the tenant with too many jobs creates. */
   readonly jobs: number;

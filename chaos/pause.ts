@@ -33,7 +33,7 @@ export async function playPauses({ cycles, workload: name, program, progress }: 
       const what = `node ${index + 1} ${isKilled ? "killed" : "paused"} with ${inFlight} requests under way`;
       progress(`cycle ${cycle}/${cycles}: ${what}`);
     }
-    // The calls that a paused node still held end within a lease.
+    // Within one lease, the calls that a paused node still held have ended.
     await sleep(leaseMs);
     await campaign.conclude(first.options.port);
   });

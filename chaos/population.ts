@@ -139,7 +139,7 @@ export class Population {
 
   #sendNext(job: KnownJob): Intent {
     const target = job.unsent.pop();
-    // All events were sent, so the job has ended, or the outcome of an event is unknown.
+    // If all events were sent, the job has ended, or the outcome of an event is unknown. The job is then read.
     return target === undefined ? { type: "read", job: keyOf(job) } : send(job, target);
   }
 

@@ -61,9 +61,9 @@ export async function playPostgresCrashes({
 async function timeUntil(status: number, service: ServiceProcess): Promise<number> {
   const begunAt = performance.now();
   while (performance.now() - begunAt < 15_000) {
-    if (service.hasEnded) throw new Error(`It ended when its database was gone.\n${service.logTail()}`);
+    if (service.hasEnded) throw new Error(`The service ended when its database was gone.\n${service.logTail()}`);
     if ((await service.healthStatus()) === status) return Math.round(performance.now() - begunAt);
     await sleep(20);
   }
-  throw new Error(`Its health did not say ${status} within 15 s.`);
+  throw new Error(`The health of the service was not ${status} within 15 s.`);
 }

@@ -47,7 +47,7 @@ function complaintOf(program: string, words: readonly string[]): string | undefi
   const [script = "", separator, ...options] = words;
   const workspace = /--workspace (\S+)/.exec(words.join(" "))?.[1];
   if (!(script in scriptsOf(workspace))) return "There is no such script.";
-  // A usage line has placeholders and brackets; it is the text that the program itself prints.
+  // A line of the usage, with placeholders or brackets, is not checked, because the program itself prints it.
   if (separator !== "--" || options.some((word) => /^(NAME|CAMPAIGN|…)$|^\[/.test(word))) return undefined;
   const filled = options.map((word) => ({ STORE: "postgres", N: "1" })[word] ?? word);
   try {

@@ -126,7 +126,7 @@ function defaultOf({ defaultValue, defaultValueDescription }: Option | Argument)
   return defaultValue === undefined ? "" : JSON.stringify(defaultValue);
 }
 
-/** Returns the words that `--help` prints below the options. */
+/** Returns the text that `--help` prints below the options. */
 function remarksOf(command: Command): string {
   let printed = "";
   command.configureOutput({ ...command.configureOutput(), writeOut: (part) => (printed += part) }).outputHelp();

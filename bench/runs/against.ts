@@ -17,7 +17,7 @@ export interface AgainstResult extends AgainstSize {
   readonly store: StoreKind;
   /** The directory of the other build. */
   readonly against: string;
-  /** The rate of this build divided by that of the other one. The geometric mean of the medians of both orders. */
+  /** The rate of this build divided by that of the other one: the geometric mean of the medians of both orders. */
   readonly ratio: number;
   readonly lowerQuartile: number;
   readonly upperQuartile: number;
@@ -32,7 +32,7 @@ export interface AgainstResult extends AgainstSize {
 
 /**
  * Compares this build with the one in another directory. Two services run at the same time, and take turns with bursts of a second or less, so that
- * work of other programs on the machine slows down both alike. The service that was started second has an advantage of some percent. So the whole
+ * work of other programs on the machine slows down both alike. The service that was started second has an advantage of a few percent. So the whole
  * comparison runs twice, in both orders of the start.
  */
 export async function runAgainstBench(

@@ -15,7 +15,7 @@ export function checkOrigin(job: FinalJob, { submissions }: Ledger): Finding[] {
     findings.push(violation(job.jobId, `Its input is ${inputs}.`));
   }
   if (job.workflowId !== submission.workflowId || job.organizationId !== submission.organizationId) {
-    findings.push(violation(job.jobId, "It belongs to another workflow or organization than was asked."));
+    findings.push(violation(job.jobId, "It belongs to another workflow or organization than the client asked for."));
   }
   if (attempts.every(({ outcome }) => outcome.type === "rejected")) {
     findings.push(violation(job.jobId, "Its submission was refused, but the job exists."));

@@ -5,7 +5,10 @@ import { wayOf } from "./way.ts";
 
 const make = { step: "make", visit: 1 } as const;
 
-/** Returns the complaints about a job whose first task failed after this many lost workers. By its workflow, the task cannot fail. */
+/**
+ * Returns the complaints about a job whose first task failed after this many lost workers. In its workflow the task is `sound`, so only lost workers
+ * can make it fail.
+ */
 function complaintsAfter(lostCount: number, code: "Interrupted" | "ExecutorError"): readonly string[] {
   const attempts = Array.from({ length: lostCount }, (_, index): Transition[] => [
     { type: "step.interrupted", ...make, attempt: index + 1 },

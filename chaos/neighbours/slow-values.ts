@@ -8,7 +8,7 @@ export const slowValues: HostileTenant = {
   name: "slow-values",
   fix: {
     sentence:
-      "An organization whose values take long to check rests afterwards, and may check for only so long in one batch.",
+      "An organization whose values take long to check rests afterwards, and has only a limited time for checks in each batch.",
     turnedOffBy: withoutTurns,
   },
   async prepare({ api, organizationId, requests }: Ground) {

@@ -27,8 +27,8 @@ export class OutsideLog {
   }
 
   /**
-   * Counts a step that was given to another worker under the same key after the first one was lost. The caller knows from the histories which workers
-   * were lost.
+   * Counts a step that was given to another worker, under the same key, after the first worker was lost. The caller knows from the histories which
+   * workers were lost.
    */
   countHandedOn(): void {
     this.#handedOnCount += 1;
@@ -58,7 +58,7 @@ export class OutsideLog {
 export interface OutsideTally {
   /** Visits of steps that were given to a function or worker. */
   readonly stepsDoneOutside: number;
-  /** Visits that were given to another worker under the same key after the first one was lost. */
+  /** Visits that were given to another worker, under the same key, after the first worker was lost. */
   readonly handedToAnother: number;
   readonly takenAnswers: number;
   /** Answers that came too late or repeatedly. */

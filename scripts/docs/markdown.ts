@@ -112,7 +112,7 @@ function markedWith(addressOf: AddressOf, headings: Heading[]): Marked {
   return marked;
 }
 
-/** Lets the few HTML elements through that pages of Markdown may contain. All others are shown as text. */
+/** Lets through the few HTML elements that pages of Markdown may contain. All others are shown as text. */
 function harmlessHtml(text: string): string {
   return html`${text}`.text.replace(/&lt;(\/?(?:br|kbd|sub|sup|details|summary))\s*\/?&gt;/g, "<$1>");
 }

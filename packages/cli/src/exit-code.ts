@@ -35,8 +35,8 @@ export function exitCodeOf(error: unknown): number {
 
 function exitCodeOfStatus(status: number): number {
   switch (status) {
-    // The service judges most values: whether they are valid (400), whether a path of `stepwell api` takes the method (405), and whether they are too
-    // large (413, 414, 431).
+    // These statuses mean wrong usage, because the service checks most values of a command line: whether they are valid (400), whether a path of
+    // `stepwell api` takes the method (405), and whether they are too large (413, 414, 431).
     case 400:
     case 405:
     case 413:

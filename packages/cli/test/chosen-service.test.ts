@@ -35,7 +35,7 @@ async function recordingServer() {
   return { tokens, here: `http://127.0.0.1:${port}`, elsewhere: `http://0.0.0.0:${port}` };
 }
 
-/** The environment of commands in a directory with this file. */
+/** Writes this dev.json into a new directory, and returns the environment of commands that use the directory. */
 async function directoryWith(devFile: Record<string, string>) {
   const dataDir = await mkdtemp(join(directory, "dev-"));
   await writeFile(join(dataDir, "dev.json"), JSON.stringify(devFile));

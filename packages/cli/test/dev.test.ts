@@ -249,7 +249,7 @@ test("on a store from an earlier version, dev gives the user a password, which e
 });
 
 inWholeMatrix(() => {
-  test("if the address of the service is not of this machine, the commands that dev prints contain the address and the token, so that they reach the service", async () => {
+  test("if the address of the service is not an address of this machine, the commands that dev prints contain the address and the token, so that they reach the service", async () => {
     // On Linux, this address leads to this machine too.
     const baseUrl = `http://0.0.0.0:${port}`;
     const service = start({ ...environment, STEPWELL_BASE_URL: baseUrl }, "dev");

@@ -204,7 +204,7 @@ const readmeWalk = new Map<string, () => Promise<void>>([
   ["npm ci && npm start", async () => {}], // The test before this one tests this line.
   [
     "npm ci && npm test",
-    // `npm test` includes this test, so it cannot run here. But the check of each change runs just these two commands.
+    // `npm test` includes this test, so this test cannot run it. But the check of each change runs just these two commands.
     async () => expect(readFileSync(join(root, ".ci/run"), "utf8")).toMatch(/\nnpm ci\nnpm test\n$/),
   ],
   ["npx stepwell sample > order-approval.json", () => succeeds("npx stepwell sample > order-approval.json")],

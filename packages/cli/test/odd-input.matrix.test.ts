@@ -118,7 +118,7 @@ test("a command that changes profiles while another one does so loses none of th
   expect(JSON.parse(readFileSync(kept, "utf8"))).toEqual({ profiles: { mine, other } });
 });
 
-test("a profile's name can be written in a command, and a broken file of profiles is named", async () => {
+test("a profile's name with spaces is rejected, and a broken file of profiles is named", async () => {
   const home = { ...nowhere, XDG_CONFIG_HOME: join(directory, "broken") };
   for (const name of ["a b", "a\nb"]) {
     expect(await run(home, "profile", "set", name, "--url", "http://127.0.0.1:9")).toMatchObject({

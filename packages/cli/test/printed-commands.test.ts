@@ -27,7 +27,8 @@ test("every command that Stepwell shows to a user is a valid command of the comm
     ...shownIn(deployment, /(?:^[ #]+|`|-- |run --rm |\/bin\/)stepwell(?:\.js)? (?=([a-z-]+\b[^`\n]*))/gm),
     // The list of sessions shows a sign-in of the command line as `stepwell on HOST`, which is not a command.
     ...shownIn(programs, /(?:\\`|`|npx |: )stepwell (?!on \$)([a-z-]+\b[^`\n]*)/g),
-    // Finds strings that are a whole command, as in the next steps. In the server, some strings of this form are not commands, so it is left out.
+    // Finds strings that are a whole command, as in `next-steps.ts`. The server is left out, because some of its strings have this form but are not
+    // commands.
     ...shownIn(["packages/{cli,dashboard}/src/**/*.{ts,tsx}"], /["']stepwell ([a-z-]+\b[^"\n]*)/g),
   ];
   expect(shown.length).toBeGreaterThan(150);

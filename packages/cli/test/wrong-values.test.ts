@@ -13,7 +13,10 @@ const wrongValues: Readonly<Record<string, readonly string[]>> = {
   version: ["abc", "0", "-1", "1.5", "99999999999", "00000000-0000-4000-8000"],
 };
 
-/** Values that the command itself reads, because its limits are in the code of the service. organization-limits.test.ts has them. */
+/**
+ * Options whose values are checked only when the command runs, because the limits are in the code of the service. organization-limits.test.ts tests
+ * them.
+ */
 const readLater = ["user organizations --max", "org limits --requests-per-minute", "org limits --submits-per-minute"];
 
 const leaves = leavesOf(declareProgram()).filter((leaf) => !["complete", "completion", "help"].includes(leaf.name()));
@@ -44,7 +47,7 @@ function rightFor({ argChoices, flags }: Option): string {
   return flags.includes("<version>") ? "1" : "a";
 }
 
-/** The command with all that it requires, except for one option and with another value of one argument. */
+/** Returns a command line with everything that the command requires: without the option `without`, and with `value` for the argument `at`. */
 function lineOf(leaf: Command, { without, value, at }: { without?: Option; value?: string; at?: Argument }): string[] {
   const required = leaf.options.filter((option) => option.mandatory && option !== without);
   const options = required.map((option) => `${option.long}=${rightFor(option)}`);

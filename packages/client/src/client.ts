@@ -69,7 +69,7 @@ export function createClient(options: ClientOptions): StepwellClient {
 /**
  * Calls a service. `call`, `list` and `open` accept every operation by its name in the API document, with its types. The other methods are short
  * forms of the operations that programs use most. All of them throw a `StepwellError` for an answer that is not a success, repeat a request that
- * failed for a passing reason, and take `CallOptions` (a signal, a timeout, an idempotency key) as the last argument.
+ * failed for a transient reason, and take `CallOptions` (a signal, a timeout, an idempotency key) as the last argument.
  */
 export class StepwellClient {
   /** Every operation by its path. An error answer is returned as `error` and not thrown. */

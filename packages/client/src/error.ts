@@ -1,4 +1,4 @@
-/** The answer of a service that gives no result (RFC 9457). */
+/** The answer of the service to a request that did not succeed (RFC 9457). */
 export interface Problem {
   /** A URN that names the kind of error, such as `urn:stepwell:error:NotFoundError`. */
   readonly type?: string;

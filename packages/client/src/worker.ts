@@ -287,7 +287,7 @@ function isUnsendable(error: unknown): boolean {
   return !(error instanceof StepwellError) || error.status === 400 || error.status === 413;
 }
 
-/** Tells whether another attempt may succeed: the service is out of reach or busy, or has failed for a passing reason. */
+/** Tells whether another attempt may succeed: the service is out of reach or busy, or has failed for a transient reason. */
 function isTemporary(error: unknown): error is StepwellError {
   return error instanceof StepwellError && (error.status === 0 || error.status === 429 || error.status >= 500);
 }

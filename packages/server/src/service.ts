@@ -79,7 +79,7 @@ async function startParts(
   open: typeof openStore,
 ): Promise<RunningService> {
   const ground = await openGround(config, logger, parts, open);
-  // Jobs may continue before the limits are known, because the duties that keep the limits run in the engine.
+  // The engine starts before the limits, because it runs their duties. So jobs may continue before the limits are known.
   let auth: Auth | undefined;
   const work = await startEngine(ground, parts, () => auth?.rateLimits);
   auth = openAuth(ground, work.engine, () => publicUrlOf(config, server));

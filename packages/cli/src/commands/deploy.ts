@@ -39,7 +39,7 @@ async function deploy(file: string, { tag, dryRun = false, strict = false, ...pl
   show({ value: version, text: outcomeOf(version), quiet: version.versionId });
 }
 
-/** Registers a definition and tags it. Shows its warnings, and throws, with their places in the file, when it has errors. */
+/** Registers a definition and tags it. Shows its warnings, and throws when it has errors; both are shown with their places in the file. */
 export async function deployText(
   { client, organizationId }: Pick<Connection, "client" | "organizationId">,
   source: Source,

@@ -27,7 +27,10 @@ export function idTokenOf(signIn: SignIn): () => Promise<string> {
   };
 }
 
-/** Throws a passing error of the client library if the token is no longer valid, so that the request waits through the outage like any other. */
+/**
+ * If the service cannot be reached and the token is no longer valid, throws a transient error of the client library, so that the request waits
+ * through the outage like any other.
+ */
 async function renewedIfReachable(signIn: SignIn): Promise<SignIn> {
   try {
     return await renewed(signIn);

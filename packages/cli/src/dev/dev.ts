@@ -236,7 +236,7 @@ function curlAs(token: string): string {
 
 /**
  * Commands in another shell find this service by its data directory, so each printed command names the directory unless it is the usual one. They do
- * not find a service whose address is not of this machine, so each printed command then names the address and the token.
+ * not find a service whose address is not an address of this machine, so each printed command then names the address and the token.
  */
 function commandLine({ dataDir }: Config, { baseUrl, token }: DevFile): string {
   if (!isLoopback(baseUrl)) return `STEPWELL_URL='${baseUrl}' STEPWELL_TOKEN='${token}' npx stepwell`;

@@ -77,7 +77,7 @@ export function ask(line: string): void {
   else process.stderr.write(`${line}\n`);
 }
 
-/** Tells whether a line that changes can be shown to somebody who waits. */
+/** Tells whether a progress line, which changes while somebody waits, can be shown. */
 export function hasLiveTerminal(): boolean {
   return form === "text" && process.stderr.isTTY === true;
 }

@@ -3477,7 +3477,7 @@ export interface components {
              */
             invitationId: string;
             roles: string[];
-            /** @description The e-mail address for which the invitation is. It is left out for an invitation that anybody with the link can accept. */
+            /** @description The e-mail address of the person who can accept the invitation. It is left out for an invitation that anybody with the link can accept. */
             email?: string;
             createdBy: components["schemas"]["Actor"];
             /**
@@ -3503,7 +3503,7 @@ export interface components {
              */
             invitationId: string;
             roles: string[];
-            /** @description The e-mail address for which the invitation is. It is left out for an invitation that anybody with the link can accept. */
+            /** @description The e-mail address of the person who can accept the invitation. It is left out for an invitation that anybody with the link can accept. */
             email?: string;
             createdBy: components["schemas"]["Actor"];
             /**
@@ -5052,7 +5052,7 @@ export interface operations {
                 versionId?: string;
                 /** @description A number, to get only jobs of versions with this number. */
                 workflowVersionNumber?: number;
-                /** @description `all` jobs, which is the default, or only those that were not started by a step of another job. */
+                /** @description `ALL` (the default) finds all jobs. `TOP_LEVEL_ONLY` finds only jobs that were not started by a step of another job. */
                 jobHierarchy?: "TOP_LEVEL_ONLY" | "ALL";
                 /** @description A job, to get only the jobs that its steps started. */
                 parentJobId?: string;

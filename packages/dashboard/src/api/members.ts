@@ -16,7 +16,7 @@ export function membersQueryKey(organizationId: string) {
   return ["organizations", organizationId, "members"] as const;
 }
 
-/** The first 200 members, which are all members of most organizations. Pages take the members' names from them. */
+/** The first 200 members. Most organizations have no more. Pages take the members' names from this list. */
 export function memberNamesQuery(organizationId: string) {
   return queryOptions({
     queryKey: [...membersQueryKey(organizationId), "names"],

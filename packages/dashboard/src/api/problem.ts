@@ -76,7 +76,7 @@ export function unreachable(method = "GET"): ProblemError {
   });
 }
 
-/** Returns anything that was thrown as a problem to show. */
+/** Turns anything that was thrown into a problem to show. */
 export function asProblem(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
   const detail = error instanceof Error ? error.message : String(error);

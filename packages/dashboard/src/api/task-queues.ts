@@ -52,7 +52,7 @@ export function queuedTasksQuery(key: QueueKey, status: QueuedTask["status"]) {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.nextPageToken,
     refetchInterval: ({ state }) => (state.data?.pages.length === 1 ? refetchInterval : false),
-    // If the user has loaded more pages, the list is not refreshed either when the window gets the focus again.
+    // If the user has loaded more pages, the list also stays unchanged when the window gets the focus again.
     refetchOnWindowFocus: ({ state }) => state.data?.pages.length === 1,
     // A reader who comes back begins with the first page.
     gcTime: 0,

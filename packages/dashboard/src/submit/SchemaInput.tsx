@@ -106,7 +106,7 @@ function UnionInput(props: SchemaInputProps) {
   const { variants = [] } = field;
   const [chosen, setChosen] = useState(-1);
   const fits = (index: number) => variants[index] !== undefined && isOf(variants[index], draft);
-  // By now, another entry of a list may be at this place. Then the kind is that of the entry.
+  // By now, another entry of a list may be at this place. Then the kind is the one that the draft of that entry fits.
   const isKept = draft === undefined || fits(chosen);
   const index = isKept ? chosen : variants.findIndex((_, one) => fits(one));
   const variant = variants[index];

@@ -5,7 +5,7 @@ import type { DraftProblem } from "./draft.ts";
 
 interface FormState {
   readonly problems: readonly DraftProblem[];
-  /** True after the first attempt to send the form. Only then the form reports missing values. */
+  /** True after the first attempt to send the form. Only then does the form report missing values. */
   readonly isTried: boolean;
   /** The service's last answer. */
   readonly error: Error | null;

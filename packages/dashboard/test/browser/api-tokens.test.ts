@@ -187,7 +187,7 @@ onOneStore((home) => {
       await program.refused("GetJob", "AuthorizationError");
     });
 
-    test("the form of a narrow token is no wider than a telephone, and follows the accessibility rules in dark", async () => {
+    test("the form of a narrow token is no wider than a telephone, and follows the accessibility rules in the dark theme", async () => {
       const owner = await newOwner(service);
       for (let index = 0; index < 10; index += 1) await deploy(owner.api, straightDefinition);
       const page = await browser.newPage({ width: 360, colorScheme: "dark" });

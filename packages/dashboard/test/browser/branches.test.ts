@@ -26,7 +26,7 @@ const sides = definitionOf(
   noopStep("ship", null),
 );
 
-/** Bad items fail in their first step, the others wait. */
+/** Bad items fail in their first step; the others wait. */
 const orders = definitionOf(
   forEachStep("each", { items: "${ input.list }", step: "check", onItemFailure: "collect", concurrency: 40 }, null),
   { ...noopStep("check", "approve"), output: { id: "${ item.isBad ? input.no : item.id }" } },
@@ -187,7 +187,7 @@ onOneStore((home) => {
       await expectAccessible(page, "a task that waits");
     });
 
-    test("a child job is a link with its state at the explanation of its parent, and links back to the step that started it", async () => {
+    test("a parent job's page links to its child job and shows the child's state, and the child job links back to the step that started it", async () => {
       const owner = await newOwner(service);
       const child = await deploy(owner.api, waitingDefinition);
       const any = { $ref: "#/definitions/any" };

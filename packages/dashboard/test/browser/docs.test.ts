@@ -92,7 +92,7 @@ onOneStore((home) => {
       expect(await link.getAttribute("href")).toBe(docsAddresses.apiTokens);
     });
 
-    test("on a telephone each page of the dashboard has one link to its documentation, which pushes nothing away", async () => {
+    test("on a telephone each page of the dashboard has one link to its documentation, which moves neither the heading nor the actions", async () => {
       const owner = await newOwner(service);
       const { workflowId, versionId } = await deploy(owner.api, waitingDefinition);
       const { jobId } = await submitAndWait(owner.api, workflowId);

@@ -142,7 +142,7 @@ onOneStore((home) => {
       await service.client(token).refused("WhoAmI", "AuthenticationError");
     });
 
-    test("a user with a second factor can turn its requirement on and off", async () => {
+    test("a user with a second factor can make the organization require one of all members, and stop this", async () => {
       const owner = await newOwner(service);
       const page = await browser.newPage();
       await signInAt(page, `${owner.url}/settings/members`, owner);

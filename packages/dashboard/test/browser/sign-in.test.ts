@@ -79,7 +79,7 @@ onOneStore((home) => {
       expect(page.url()).toBe(url);
     });
 
-    test("a session that ended elsewhere is reported over the page, which stays, and the user can return to it", async () => {
+    test("a dialog over the page says that the session was ended elsewhere, and after the next sign-in the user is on that page again", async () => {
       browser.expectFault(/401|400/);
       const owner = await newOwner(service);
       const page = await browser.newPage();

@@ -51,7 +51,7 @@ onOneStore((home) => {
   });
 
   inWholeMatrix(() => {
-    test("Escape closes a dialog in which something was typed only when it is pressed twice, and the dialog says so", async () => {
+    test("a dialog in which something was typed closes only when Escape is pressed twice, and says so", async () => {
       const { page, dialog } = await form({ type: "object" });
       const asking = dialog.getByText("Press Escape again");
       const input = dialog.getByLabel("Input as JSON");

@@ -144,7 +144,7 @@ onOneStore((home) => {
       await page.getByRole("alert").waitFor();
     });
 
-    test("a list that a user has read further stays unchanged until the user asks for the latest entries", async () => {
+    test("a list of which a user has loaded more pages stays unchanged until the user asks for the latest entries", async () => {
       const owner = await newOwner(service);
       for (let count = 0; count < 120; count += 1) await submitTask(owner.api, "many");
       const page = await browser.newPage();

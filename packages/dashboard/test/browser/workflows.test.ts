@@ -14,7 +14,7 @@ const browser = testBrowser();
 onOneStore((home) => {
   const service = useService(home);
 
-  test("a tag can be moved by keyboard alone after a page that shows the old and new version and their differences, and moved back", async () => {
+  test("a tag can be moved and moved back by keyboard alone, in a dialog that shows the old and the new version and their differences", async () => {
     const owner = await newOwner(service);
     const { workflowId, versionId } = await deploy(owner.api, straightDefinition);
     const newer = await registerVersion(owner.api, workflowId, waitingDefinition);
@@ -239,7 +239,7 @@ onOneStore((home) => {
       await page.getByText("beta points at version 1 now").waitFor();
     });
 
-    test("a change that cannot be undone any more is shown as such", async () => {
+    test("an undo that fails is reported with its reason", async () => {
       browser.expectFault(/500/);
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, waitingDefinition);

@@ -94,7 +94,7 @@ describe("a remark is marked", () => {
     expect(marked(definition, "/steps/1/integrationDetails", 14, 5).marked).toMatch(/^\{ "name": "second".*\}$/);
   });
 
-  test("at the wrong character in a text that does not parse yet", () => {
+  test("at its line and column as long as the editor has not parsed the text", () => {
     const state = EditorState.create({ doc: definition });
     const place = placeOfRemark(state, { pointer: "/steps/1/name", line: 14, column: 7 });
     expect(state.sliceDoc(place.from)).toMatch(/^"name": "second"/);
@@ -186,7 +186,7 @@ describe("the editor offers", () => {
     expect(offered(config("/service/nothing", '{"|"}'))).toBeUndefined();
   });
 
-  test("every executor of the service, and any other word as a type if the service has not answered", () => {
+  test("the type of every executor of the service, and neither types nor whole steps if the service has not answered", () => {
     const text = '{"steps": [{"integrationDetails": {"type": "|"}}]}';
     expect(offered(text)).toEqual([...catalog.keys()]);
     expect(offered(text, true, [])).toBeUndefined();

@@ -71,7 +71,7 @@ describe("the steps of a definition", () => {
     expect(stepsOfText(text)).toEqual(steps?.map((one) => ({ ...one, type: "" })));
   });
 
-  test("the list of steps can come after a description", () => {
+  test("the description of a definition is read, and is undefined if it is not a text or the definition is not JSON", () => {
     expect(descriptionOfText('{"description": "For orders.", "steps": []}')).toBe("For orders.");
     expect(descriptionOfText('{"description": 5}')).toBeUndefined();
     expect(descriptionOfText('{"description":')).toBeUndefined();
@@ -352,7 +352,7 @@ describe("branches", () => {
     expect(outside).toEqual(["b", "a"]);
   });
 
-  test("a branch without any steps yet is drawn with the missing step", () => {
+  test("a branch whose first step is missing is drawn with a node for that step", () => {
     const layout = drawn(fork("split", { left: "a" }, null));
     expect(layout.nodes.filter(({ kind }) => kind === "missing").map(({ label }) => label)).toEqual(["a"]);
   });

@@ -16,7 +16,7 @@ test("a sealed value opens only with the same key, purpose and context", () => {
   expect(() => new SecretBox(randomBytes(32)).open("totp", "user 1", sealed)).toThrow();
 });
 
-test("a value that an earlier configured key sealed opens, and is sealed again with the present key", () => {
+test("a value that was sealed with an earlier configured key can be opened, and is sealed again with the present key", () => {
   const [before, after] = [randomBytes(32), randomBytes(32)];
   const sealed = new SecretBox(before).seal("totp", "user 1", "secret");
   const changing = new SecretBox(after, [randomBytes(32), before]);

@@ -31,7 +31,7 @@ export class FunctionServer {
   readonly #answers: ReadonlyMap<string, FunctionAnswer>;
   #server: ScriptedServer | undefined;
 
-  /** `answers` has further functions by their names, which answer by themselves. */
+  /** Starts the server. `answers` adds functions, by name, that answer by themselves, as `echo` and `broken` do. */
   static async start(answers: Readonly<Record<string, FunctionAnswer>> = {}): Promise<FunctionServer> {
     const functions = new FunctionServer(answers);
     functions.#server = await ScriptedServer.start((response, request) => functions.#receive(response, request));

@@ -21,7 +21,7 @@ export class RawServer implements AsyncDisposable {
       raw.#sockets.add(socket);
       raw.connections.push(connection);
       socket.on("close", () => raw.#sockets.delete(socket));
-      // Some tests are about a client that leaves in the middle.
+      // In some tests the client disconnects in the middle. Then the socket has an error, which does not matter here.
       socket.on("error", () => {});
       socket.on("data", (chunk) => {
         text += chunk.toString("latin1");

@@ -94,7 +94,7 @@ export class ServiceProcess {
     const hasLeft = await Promise.race([this.#ended.then(() => true), sleep(30_000, false, { ref: false })]);
     if (hasLeft) return;
     await this.kill();
-    throw new Error(`The service did not leave within 30 s of SIGTERM.\n${this.logTail()}`);
+    throw new Error(`The service did not end within 30 s of SIGTERM.\n${this.logTail()}`);
   }
 
   /** Kills the process at once, as a power failure would. */

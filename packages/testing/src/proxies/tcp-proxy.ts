@@ -157,7 +157,7 @@ export class TcpProxy {
     };
     if (fate === "answer-swallowed") await deliver();
     if (fate === "lost") part();
-    // Only the client's side is closed: for a late message, the server waits in the middle of its transaction.
+    // Only the client's side is closed, because the server must wait for a `late` message in the middle of its transaction.
     client.destroy();
     met({ deliver });
   }

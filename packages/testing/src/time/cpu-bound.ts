@@ -16,7 +16,8 @@ export function expectCpuBelow(promisedMs: number, work: () => unknown): void {
 }
 
 /**
- * Expects that in one run of three, this thread computes for less than `boundMs` until `work` is done. In a test, that includes the sender's part.
+ * Expects that in at least one of three runs, this thread computes for less than `boundMs` until `work` is done. If `work` sends a request, this
+ * includes the time of the sender, which runs in the same thread.
  */
 export async function expectCpuBelowUntilDone(boundMs: number, work: () => Promise<unknown>): Promise<void> {
   const runsMs: number[] = [];

@@ -114,7 +114,7 @@ export class JobWatch {
     return stop;
   }
 
-  /** Asks for the history after this time, unless something arrives on the stream earlier. */
+  /** Asks for the history when this time has passed, unless something arrives on the stream earlier. */
   #askIn(ms: number): void {
     clearTimeout(this.#timer);
     if (this.#feed.error === undefined) this.#timer = setTimeout(() => void this.#ask(), ms);

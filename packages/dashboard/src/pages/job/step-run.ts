@@ -136,7 +136,7 @@ export function tellOfStep(run: OpenRun, entry: HistoryEntry, at: number): void 
   }
 }
 
-/** Changes the kind of the attempt's span: the attempt only waits for events, or sleeps until a time. */
+/** Notes in the run, and in the span of its latest attempt, that the step only waits for events or sleeps until a time. */
 function pass(run: OpenRun, how: "waiting" | "sleeping"): void {
   run.status = how;
   const attempt = run.spans.at(-1);

@@ -301,7 +301,7 @@ function isWithinMark(quota: Quota, cost: number): boolean {
   return quota.used + cost <= quota.mark;
 }
 
-/** Counts the cost in `quota`. Returns the tighter one of the two quotas. */
+/** Counts the cost in `quota`. Returns `quota` or `tightest`, whichever has less left. A quota without a limit is never returned. */
 function countIn(quota: Quota, cost: number, tightest: Quota | undefined): Quota | undefined {
   quota.used += quota.takes(cost);
   if (quota.limit === Number.POSITIVE_INFINITY) return tightest;

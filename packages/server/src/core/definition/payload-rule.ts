@@ -11,7 +11,8 @@ export interface PayloadRule {
   /** Whether the step takes the property from the payload of this event. */
   readonly takes: (eventId: string, property: string) => boolean;
   /**
-   * For each payload definition, one event id that stands for all events with this definition. The key undefined stands for the events without one.
+   * For each payload definition, one event id that stands for all events with this definition. The key `undefined` stands for the events without a
+   * payload definition.
    */
   readonly eventsBySchema: ReadonlyMap<Schema | undefined, string>;
   /** The schema of the output when no consumed event had a payload. Properties that only events bring may then be missing. */

@@ -92,7 +92,7 @@ function wayOut(plan: Plan, error: JobError, isInputMissing: boolean): { advice:
       if (kind === "fork") return submit("Register a version whose branches have smaller outputs");
       if (kind === "wait") return waitAnew;
       if (!isCall) return submit("Register a version whose step has a smaller output");
-      return { advice: `Make the output of what ${step} calls smaller, ${resume}.`, operation: "ResumeJob" };
+      return { advice: `Change what ${step} calls so that its output is smaller, ${resume}.`, operation: "ResumeJob" };
     case "Timeout":
       if (!isCall) return { advice: `Resume the job: ${step} then waits again.`, operation: "ResumeJob" };
       return { advice: `Find out why ${step} takes so long, ${resume}.`, operation: "ResumeJob" };

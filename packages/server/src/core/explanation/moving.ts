@@ -109,7 +109,7 @@ function retrying(circumstances: Circumstances, step: RetryingStep): Explanation
   const lastError = steps.at(-1)?.error;
   const planStep = plan.steps.get(step.name);
   const own = planStep && callOf(planStep)?.retry;
-  // The step's own policy may not name the error. Then the call is tried again only if it was not carried out.
+  // If the step's own policy does not name the error, the call is tried again only because it was not carried out.
   const policy = (lastError === undefined ? own : policyAfter(own, lastError, true)) ?? transientPolicy;
   const since = lastAt(entries, ["step.attemptFailed", "step.handedBack"]) ?? step.wakeAt;
   const attempt = step.attempt + 1;

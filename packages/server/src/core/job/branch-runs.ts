@@ -41,7 +41,7 @@ export interface ForkRun {
   readonly branches: readonly BranchRun[];
 }
 
-/** Folds a job's history, in its order, into the branches of one visit of a fork. It keeps no values, and one `BranchRun` for each branch. */
+/** Folds a job's history, in its order, into the branches of one visit of a fork. It keeps one `BranchRun` for each branch, and no values. */
 export class BranchFolder {
   readonly #plan: Plan;
   readonly #search: ForkSearch;

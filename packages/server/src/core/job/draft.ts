@@ -232,7 +232,7 @@ export class JobDraft {
     return isRead(branch, (path) => this.#cursors.get(path));
   }
 
-  /** Adds the start of the current branch's visit to a point at which the branch stops. */
+  /** Returns the point at which the current branch stops, with the start of its visit. */
   begunAt(point: ResumePoint): ResumePoint {
     const startedAt = this.#stepStartedAt;
     return point.phase === "next" || startedAt === undefined ? point : { ...point, startedAt };
@@ -341,7 +341,8 @@ export class JobDraft {
   storedOutput(output: JsonValue, input: JsonValue): StoredValue {
     this.#lastOutput = output;
     if (output !== input) return this.#stored(output);
-    // An entry must be readable without the entries of earlier commits, so the input may be named only if this change has written it.
+    // An entry must be readable without the entries of earlier commits. So the output may be stored as a reference to the step's input only if this
+    // change has written that input.
     return output === this.#startedWith ? { same: "stepInput" } : { value: output };
   }
 

@@ -62,7 +62,7 @@ export type Transition<Value = StoredValue> =
   | { readonly type: "job.failed"; readonly error: JobError }
   | { readonly type: "job.cancelled"; readonly by: Actor }
   | { readonly type: "job.resumed"; readonly by: Actor }
-  /** The parent's step was tried again or resumed while the job was under way. It now waits for the job. */
+  /** The parent's step, which was tried again or resumed while the job was under way, now waits for the job. */
   | { readonly type: "job.awaited" };
 
 /** Names one run of a step: a visit of it, in one branch. */

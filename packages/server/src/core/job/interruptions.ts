@@ -15,7 +15,10 @@ export function isSuspect(holder: CallHolder, interruptions: number): boolean {
   return holder === "node" && interruptions >= suspectAfterInterruptions;
 }
 
-/** Whether the call was interrupted too often to be made again. A task is blamed for each lost worker, because no other task ends its lease. */
+/**
+ * Whether the call was interrupted too often to be made again. A task is blamed for each lost worker, because a worker's lease is for one task, so no
+ * other task can have ended it.
+ */
 export function isLostTooOften(holder: CallHolder, interruptions: number): boolean {
   const blamedFor = holder === "node" ? interruptions - suspectAfterInterruptions : interruptions;
   return blamedFor > maxInterruptions;

@@ -53,7 +53,7 @@ function lookedInto(
   }
 }
 
-/** A task that is handed back returns to its queue at once, and expressions may choose the queue. */
+/** Whether the step is a task. A task that is handed back returns to its queue at once, and expressions, which need values, may choose the queue. */
 function isTask(plan: Plan, name: string): boolean {
   const step = plan.steps.get(name);
   return step !== undefined && callOf(step)?.by === "worker";

@@ -187,7 +187,7 @@ export function callStep(
   return error === undefined ? undefined : failStep(draft, position, input, error);
 }
 
-/** The result of a step's work. For a wait, it has the events that brought it. */
+/** The result of a step's work. For a wait, it includes the events that the wait consumed. */
 export interface Result {
   readonly value: JsonValue;
   /** The numbers of the events that the wait consumed. */

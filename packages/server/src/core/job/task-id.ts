@@ -29,7 +29,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A name in a definition has no control character. The store could not even look for some of them. */
+/** A name in a definition has no control character. The store could not even search for a text with some of these characters. */
 function isName(value: unknown): value is string {
   return typeof value === "string" && value.isWellFormed() && !/\p{Cc}/u.test(value);
 }

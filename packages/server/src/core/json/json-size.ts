@@ -34,7 +34,10 @@ function sizeOfItems(items: readonly ShownValue[], limit: number): number {
   return size;
 }
 
-/** The largest number of bytes that one character or member of `sizeOfJson` may have. A number is the longest, with this many characters. */
+/**
+ * The largest number of bytes that one character or member may have, as `sizeOfJson` counts them. A number is the longest, with up to this many
+ * characters.
+ */
 export const mostBytesPerMember = 24;
 
 /** The bytes that a value has as JSON text. */

@@ -118,7 +118,7 @@ class SharedSets {
     this.all = new Set(names);
   }
 
-  /** The set of the names in a row. Once the room is used up, it is the set of all names, because hundreds of plans are kept in memory. */
+  /** Returns the set of the names in this row. Once the room is used up, it returns the set of all names, so that hundreds of plans fit in memory. */
   of(rows: BitRows, row: number): ReadonlySet<string> {
     if (this.#room < 0) return this.all;
     const key = rows.key(row);

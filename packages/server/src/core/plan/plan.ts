@@ -45,8 +45,8 @@ export interface PlanStep {
   /** The handlers of failures. After an error, the first handler that matches it takes over. When no handler matches, the job fails. */
   readonly onFailure: readonly FailureHandler[];
   /**
-   * The names of the properties that the job's state must carry on from here. A later step may still take them from outputs that were made up to and
-   * including this step. A loop may lead back to this step, which then counts as a later one.
+   * The names of the properties that the job's state must carry after this step. A later step may still take them from outputs that were made up to
+   * and including this step. A loop may lead back to this step, which then counts as a later one.
    */
   readonly livePropertiesAfter: ReadonlySet<string>;
   /** True when a failure of this step leads to a step with an open input definition. That step receives the whole latest output. */

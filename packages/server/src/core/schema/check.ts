@@ -157,9 +157,9 @@ class Check implements Walk {
   }
 
   /**
-   * The canonical text of null, an object or an array. An empty text equals no allowed value. The text is empty for any other value, and when the
-   * value costs more than `maxCost` or than the cost that remains. The cost is counted before the text is made, because a value may have a megabyte
-   * and be checked against many schemas.
+   * Returns the canonical text of null, an object or an array. Returns an empty text, which equals no allowed value, for any other value, and when
+   * the value costs more than `maxCost` or than the cost that remains. The cost is counted before the text is made, because a value may have a
+   * megabyte and be checked against many schemas.
    */
   #canonical(value: JsonValue, maxCost: number): string {
     if (typeof value !== "object") return "";
@@ -281,7 +281,10 @@ class Check implements Walk {
     return names;
   }
 
-  /** Each name is matched by up to hundreds of matchers in turn. A matcher is seldom in the processor's cache. */
+  /**
+   * A name is tried against up to hundreds of matchers in turn. So a matcher is seldom in the processor's cache, and each one counts as
+   * `checksPerMatcher` checks.
+   */
   #matchesAny(patterns: readonly PatternRule[], name: string): boolean {
     this.#remaining -= patterns.length * checksPerMatcher;
     return patterns.some(({ pattern }) => this.#matches(pattern, name));
@@ -373,7 +376,9 @@ const checksPerMatch = 10;
  */
 const maxQuickNames = 500;
 const checksPerListedName = 4;
-/** The reason is searched for again in a separate check, for at most twenty problems. */
+/**
+ * The bound on the check that finds why a property's name does not fit `propertyNames`. This is a separate check, made for at most twenty problems.
+ */
 const maxChecksForReason = 1_000;
 /**
  * A unit of a pattern's work takes up to 3.5 µs. Even when one value meets all patterns of a definition, a third of the checks is left

@@ -105,7 +105,8 @@ export class ChildMaker {
 
 const tooMany = {
   code: "ChildNotStarted",
-  message: "The organization has reached its limit of jobs per minute. Jobs that steps of other jobs start count, too.",
+  message:
+    "The organization has reached its limit of jobs per minute. Jobs that are started by steps of other jobs count, too.",
 } as const;
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const maxKnownIds = 10_000;

@@ -157,7 +157,10 @@ class Group {
     for (const waiting of commands) this.add(waiting);
   });
   #queue: Waiting[] = [];
-  /** Commands of the batch under way for which no time of their organization's turn was left. They come before all commands that arrived later. */
+  /**
+   * Commands of the batch under way that got no turn, because the time of their organization was used up. They come before all commands that arrived
+   * later.
+   */
   #deferred: Waiting[] = [];
   #isDraining = false;
   #wasCostly = false;

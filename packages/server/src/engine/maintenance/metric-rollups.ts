@@ -74,8 +74,8 @@ async function foldAll(database: Database): Promise<void> {
   do {
     found = await findChangedOrganizations(database, last, maxOrganizationsAtOnce);
     for (const organizationId of found) {
-      // Fewer changes than the maximum end the loop, and later changes wait for the next run. Otherwise an organization that commits without a pause
-      // would keep this run going forever.
+      // The loop ends when there were fewer changes than the maximum, and later changes wait for the next run. Otherwise an organization that commits
+      // without a pause would keep this run going forever.
       while ((await database.transaction((transaction) => fold(transaction, organizationId))) === maxChangesAtOnce);
     }
     last = found.at(-1) ?? null;

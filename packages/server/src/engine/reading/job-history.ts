@@ -153,7 +153,10 @@ class RunPage {
     return this.#isClosed && rows.length < limit ? cutAfter(rows, last) : { rows };
   }
 
-  /** Whether the page has enough runs. Only a run that is over has its final status. */
+  /**
+   * Counts the latest run, and returns whether the page has enough runs. It is called only when the next run starts, because the search may ask for a
+   * status, and only a run that is over has its final status.
+   */
   #isFull(): boolean {
     const run = this.#folder.runs.at(-1);
     if (run === undefined) return false;

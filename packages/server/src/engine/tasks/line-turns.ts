@@ -1,6 +1,6 @@
 /**
- * Gives the workflows of a queue turns, so that a workflow with few tasks does not wait for all the tasks of another. Each node keeps the turns in
- * memory and loses them when it stops. Each node is fair on its own, so the whole service is fair in the long run.
+ * Lets the workflows of a queue take turns, so that a workflow with few tasks does not wait for all the tasks of another. Each node keeps the turns
+ * in memory and loses them when it stops. Each node is fair on its own, so the whole service is fair in the long run.
  */
 export class LineTurns {
   /** The workflow that had the last turn, by queue. */

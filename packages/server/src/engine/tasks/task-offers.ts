@@ -15,7 +15,7 @@ export interface TaskOffers {
    * decide which of its waiting tasks come first.
    */
   offer(tasks: readonly NewTask[]): readonly (string | undefined)[];
-  /** Notes which of the tasks the workers hold once this attempt is committed. */
+  /** Notes the tasks that this attempt gives to workers. The workers hold them once the attempt is committed. */
   note(handed: readonly HandedTask[]): void;
   /** Ends the offers. Call it once the outcome of the attempt is known. */
   end(isCommitted: boolean): void;

@@ -55,8 +55,8 @@ export interface Page {
   /** The number of rows to read: one more than `size`, which tells whether there is a next page. */
   readonly limit: number;
   /**
-   * Cuts the rows that were found for `limit` to one page. If the rows have values of the callers, a page has as many rows as fit into an answer.
-   * `moreAfter` says that there are more rows although fewer than `limit` were found, and that the next page begins after this key.
+   * Cuts the rows that were found for `limit` to one page. If the rows contain values of jobs (`contentOf`), a page has only as many rows as fit into
+   * an answer. `moreAfter` says that there are more rows although fewer than `limit` were found, and that the next page begins after this key.
    */
   cut<Row>(
     rows: readonly Row[],

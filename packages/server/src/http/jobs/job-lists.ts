@@ -97,7 +97,8 @@ function listParameters({ maxNameLength }: Config) {
     ),
     jobHierarchy: Type.Optional(
       oneOf(["TOP_LEVEL_ONLY", "ALL"], {
-        description: "`all` jobs, which is the default, or only those that were not started by a step of another job.",
+        description:
+          "`ALL` (the default) finds all jobs. `TOP_LEVEL_ONLY` finds only jobs that were not started by a step of another job.",
       }),
     ),
     parentJobId: id("A job, to get only the jobs that its steps started."),

@@ -27,7 +27,7 @@ export function showProblem(ctx: KoaContextWithOIDC, look: Look, { status, error
 }
 
 export const tooLate =
-  "This sign-in took too long, was finished already, or your browser did not keep its cookies. Begin again.";
+  "This sign-in took too long or was finished already, or your browser did not keep its cookies. Begin again.";
 
 /** Shows that the sign-in of this step does not exist any more, or that the browser did not send its cookie. */
 export function showTooLate(ctx: KoaContextWithOIDC, look: Look): void {

@@ -69,7 +69,7 @@ async function answer(
     show(site, ctx, interaction, { email, ...viewOf(result, firstStep !== undefined, resealed) });
     return;
   }
-  // The account's address, in which no letter outside of ASCII hides the domain.
+  // The account's own address is checked too, because a letter outside of ASCII can hide the domain in the typed address.
   const ofAccount = singleSignOn.forEmail(result.email);
   if (ofAccount !== undefined) return showWayOut(ctx, look, action, ofAccount, result.email);
   ctx.cookies.set(cookie.name, result.device, {

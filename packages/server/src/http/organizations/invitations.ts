@@ -34,7 +34,7 @@ const invitationFields = {
   email: Type.Optional(
     Type.String({
       description:
-        "The e-mail address for which the invitation is. It is left out for an invitation that anybody with the link can accept.",
+        "The e-mail address of the person who can accept the invitation. It is left out for an invitation that anybody with the link can accept.",
     }),
   ),
   createdBy: ActorSchema,

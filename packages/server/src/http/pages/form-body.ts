@@ -12,7 +12,7 @@ export function parseForms(scope: App): void {
   );
 }
 
-/** Returns the first value of a field that was sent twice; "" for a field that was not sent. */
+/** Returns the value of a field: the first one if the field was sent more than once, "" if it was not sent. */
 export function fieldIn(body: unknown, name: string): string {
   return body instanceof URLSearchParams ? (body.get(name) ?? "") : "";
 }

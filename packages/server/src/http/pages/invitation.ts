@@ -128,7 +128,7 @@ async function joinKnown(
         status: errorKinds.RateLimitError.status,
       });
     case "accepted": {
-      // The account's address, in which no letter outside of ASCII hides the domain.
+      // The check is repeated with the account's address, in which no letter outside of ASCII hides the domain.
       const knownProblem = providerProblem(parts, visit, result.email);
       if (knownProblem !== undefined) return sendForms(parts, reply, visit, { email, knownProblem });
       await acceptAs(parts, request, result.userId, visit.code);

@@ -39,10 +39,10 @@ export async function rotateApiToken(
     requireAll(granted, current.permissions);
     requireAsLongALife(current.expiresAt, await endOfCaller(transaction, act.caller));
     const rotatedAt = engine.now();
-    // If the answer was lost, nobody received the secret that it showed, so that secret ends. The secret before it, which programs use, stays valid
-    // for as long as the first attempt said.
+    // If the answer was lost, nobody received the secret that it showed. So the lost secret ends, and the secret before it, which programs use, stays
+    // valid for as long as the first attempt said.
     const isLost = earlier !== undefined && earlier.rotatedAt === current.rotatedAt;
-    // A token that rotated itself repeats a lost attempt with the secret that this attempt rotated away, so that secret is accepted in a repetition.
+    // A token that rotated itself repeats a lost attempt with the secret that this attempt rotated away. So this secret is accepted in a repetition.
     if (!isLost) await requireCurrentSecret(transaction, act.caller);
     const previousExpiresAt = isLost
       ? (current.previousExpiresAt ?? rotatedAt)

@@ -37,7 +37,9 @@ interface OfOrganization {
   readonly organizationId: string;
 }
 
-/** The database or transaction that runs the statements. A transaction does not tell groups apart, because all of its organizations are in one. */
+/**
+ * The database or transaction that runs the statements. A transaction does not tell groups apart, because all of its organizations are in one group.
+ */
 export type Grouped = Queryable & Partial<Pick<Database, "groupOf">>;
 
 /**

@@ -22,7 +22,7 @@ import { upkeepBy } from "./upkeep.ts";
 export interface PoolOptions {
   /** False behind a PgBouncer that does not support named statements. */
   readonly preparedStatements: boolean;
-  /** The parts that are needed for a server that may be a Citus; undefined for a store that cannot be one. */
+  /** The parts that are needed for a server that may be a Citus cluster; undefined for a store that cannot be one. */
   readonly sharding: Sharding | undefined;
   /** Whether connections of other processes can lock rows. */
   readonly isShared: boolean;
@@ -121,7 +121,7 @@ function transactionBy(lane: Lane, options: PoolOptions): Database["transaction"
     });
 }
 
-/** Whether a Citus refused a transaction because shards were moved or split, so that organizations of one group are now on several shards. */
+/** Whether a Citus cluster refused a transaction because shards were moved or split, so that organizations of one group are now on several shards. */
 async function areShardsOther(lane: Lane, options: PoolOptions, error: unknown): Promise<boolean> {
   if (options.sharding === undefined || !isRefusedByShards(error)) return false;
   const db = { query: (statement, values) => run(lane.pool, statement, values, options) } satisfies Queryable;
@@ -186,10 +186,10 @@ function begin(
   // The settings apply to this transaction alone, because a connection pooler gives each transaction another session.
   const all = [
     ...settings,
-    // The rows are locked on the workers. A Citus passes a setting on to them only when it is asked to.
+    // The rows are locked on the workers. A Citus cluster passes a setting on to them only when it is asked to.
     ...(isSharded ? ["SET LOCAL citus.propagate_set_commands = 'local'"] : []),
     ...(lockTimeoutMs !== undefined && options.isShared ? [`SET LOCAL lock_timeout = ${lockTimeoutMs}`] : []),
-    // A Citus must see the values to choose the shard. It refuses a generic plan (0A000).
+    // A Citus cluster must see the values to choose the shard. It refuses a generic plan (0A000).
     ...(isKeyed && !isSharded ? ["SET LOCAL plan_cache_mode = force_generic_plan"] : []),
   ];
   const begun = asked(client.query(["BEGIN ISOLATION LEVEL READ COMMITTED", ...all].join("; ")));

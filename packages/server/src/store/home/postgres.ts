@@ -18,11 +18,11 @@ export interface PostgresOptions {
   readonly onPooler: () => void;
   /** Called when the store's disk becomes full, and when it has room again. */
   readonly onFull: (isFull: boolean) => void;
-  /** Called with the reason when a worker of a Citus does not answer a search, and with undefined when the worker answers again. */
+  /** Called with the reason when a worker of a Citus cluster does not answer a search, and with undefined when the worker answers again. */
   readonly onWorker: (worker: Worker, trouble: string | undefined) => void;
 }
 
-/** The store on a PostgreSQL server (15 or newer), or on the coordinator of a Citus. It connects on first use. */
+/** The store on a PostgreSQL server (15 or newer), or on the coordinator of a Citus cluster. It connects on first use. */
 export function openPostgres(options: PostgresOptions): Database {
   const { poolSize, timeoutMs, readTimeoutMs } = options;
   const connections = laneSizes(poolSize);

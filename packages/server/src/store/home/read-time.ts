@@ -36,7 +36,7 @@ export class ReadTime {
     const maxRestMs = this.#isAlone(organizationId)
       ? Math.min(maxAloneRestMs, this.#longestRestMs)
       : this.#longestRestMs;
-    // Time beyond what the longest rest makes up for is forgotten. Otherwise the organization would rest for minutes after each short read.
+    // No more time is counted than the longest rest makes up for. Otherwise the organization would rest for minutes after each short read.
     const ms = Math.min(leftOf(this.#spent.get(organizationId), now) + tookMs, freeMs + maxRestMs * share);
     if (this.#spent.size >= maxKnown) this.#forget(now);
     this.#spent.set(organizationId, { ms, at: now, isOneAtATime: false });

@@ -19,8 +19,8 @@ export interface Shard extends Worker {
 }
 
 /**
- * Knows how a Citus distributes the organizations over its shards, and on which worker each shard is. On a server without Citus it knows no shards,
- * and all organizations are one group.
+ * Knows how a Citus cluster distributes the organizations over its shards, and on which worker each shard is. On a server without Citus it knows no
+ * shards, and all organizations are one group.
  */
 export class Shards {
   readonly #now: () => number;
@@ -109,7 +109,7 @@ export function shardOf(ranges: readonly Pick<Shard, "shardId" | "min">[], hash:
   return ranges[low]?.shardId ?? "server";
 }
 
-/** Whether a Citus refused a statement because its organizations are not all on one shard, or because Citus cannot tell that they are. */
+/** Whether a Citus cluster refused a statement because its organizations are not all on one shard, or because Citus cannot tell that they are. */
 export function isRefusedByShards(error: unknown): boolean {
   return sqlState(error) === "0A000";
 }

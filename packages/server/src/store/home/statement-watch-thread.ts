@@ -26,8 +26,8 @@ function look(): void {
 }
 
 /**
- * Asks the main thread to cancel the exchange. Until the database has noticed this, the exchange still counts as running, so it may be asked for
- * again.
+ * Asks the main thread to cancel the exchange. Until the database has noticed this, the exchange still counts as running, so its cancellation may be
+ * asked for again.
  */
 function askForCancel(exchange: number): void {
   isAsking = true;

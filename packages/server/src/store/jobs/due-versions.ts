@@ -51,8 +51,8 @@ export async function findDueVersions(
     maxLookedAt,
     limit,
   ]);
-  // There is one search for jobs that wait and one for other jobs, and on a Citus both run on each server. Results after the place where the first of
-  // these searches ended may be incomplete, so these versions are left to the next search.
+  // There is one search for jobs that wait and one for other jobs, and on a Citus cluster both run on each server. Each of them may end at its limit.
+  // The results after the earliest of these ends may be incomplete, so the versions there are left to the next search.
   const end = rows.findIndex(({ isEnd }) => isEnd);
   const complete = (end < 0 ? rows : rows.slice(0, end + 1)).map(({ isEnd: _, ...version }) => version);
   return {

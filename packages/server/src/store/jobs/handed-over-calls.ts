@@ -11,8 +11,8 @@ export interface LockedCalls {
 }
 
 /**
- * Locks calls that this node holds, so that each of them stays until its child is made. It waits for no other transaction. When a call is in neither
- * list, it is over or another node holds it.
+ * Locks calls that this node holds, so that each of them stays until its child is made. It waits for no other transaction: `held` lists the calls
+ * whose rows another one has locked. A call that is neither in `locked` nor in `held` is over, or another node holds it.
  */
 export async function lockCalls(
   transaction: Transaction,

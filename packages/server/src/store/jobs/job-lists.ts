@@ -260,7 +260,7 @@ function idRange(after: Timestamp | null, before: Timestamp | null): [string | n
   return [after === null ? null : firstIdAt(after - idSlackMs), before === null ? null : lastIdAt(before + idSlackMs)];
 }
 
-/** The lowest and the highest id (UUID version 7) that can have been made at a time. */
+/** The lowest and the highest id (UUID version 7) that can have been made at the time `at`. */
 export function firstIdAt(at: Timestamp): string {
   return idAt(at, "0000-0000-000000000000");
 }

@@ -111,7 +111,7 @@ export async function readValuesInPortions(
     left -= portionSize;
     if (isLast) break;
     const last = portion.at(-1);
-    // Nothing was read, so the store has no value with the first of the numbers.
+    // If nothing was read, the store has no value with the first of these numbers, and that number is skipped.
     start = last === undefined ? start + 1 : numbers.indexOf(last.valueNumber, start) + 1;
   }
   return read;

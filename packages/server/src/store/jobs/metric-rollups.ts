@@ -64,7 +64,9 @@ const findChangedOrganizationRows = statement<{ organizationId: string }>(
   { order: ["organizationId"], restMs: 5_000 },
 );
 
-/** Takes changes out of the table for this transaction alone. Another node that folds at the same time takes other changes. */
+/**
+ * Takes changes out of the table for this transaction alone. Another node that folds changes into the rollups at the same time takes other changes.
+ */
 export async function takeMetricChanges(
   transaction: Transaction,
   organizationId: string,

@@ -81,7 +81,9 @@ export interface HeldPlace extends Pick<QueuedTask, "dueAt" | "jobId" | "epoch">
   readonly worker: string;
 }
 
-/** Lists tasks that workers hold, from after `after`: by worker, and for each worker the task that has been due longest first. */
+/**
+ * Lists tasks that workers hold, from after `after`. The list is ordered by worker; for each worker, the task that has been due longest comes first.
+ */
 export async function listHeldTasks(
   db: Queryable,
   { organizationId, queue }: QueueKey,

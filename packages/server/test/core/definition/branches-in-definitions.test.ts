@@ -283,7 +283,7 @@ describe("the data flow of a definition with branches", () => {
     expect(findings(steps)).toEqual({ problems: [], warnings: [] });
   });
 
-  test("distinguishes the collected results of a list", () => {
+  test("distinguishes items that succeeded from items that failed in the collected results of a list", () => {
     const work = transform("work", { sku: "${ item }" }, null);
     const report = transform(
       "end",

@@ -418,7 +418,7 @@ describe("contradictory definitions of one event's payload", () => {
     expect(findings(gates("yesOrNo", "either"), definitions)).toEqual([]);
   });
 
-  test("are rejected in a payload definition, also within one step", () => {
+  test("are rejected in a payload definition and an output definition, also within one step", () => {
     const payloadDefinitions = { approved: { $ref: "#/definitions/needsWords" } };
     const config = { eventIds: ["approved"], payloadDefinitions };
     const gate = withConfig(wait("gate", ["order", "yesOrNo"], null), config);

@@ -10,7 +10,7 @@ import { call, closed, noop, number, parse, text, wait, workflow } from "../job/
 
 const any = ["any", "any"] as const;
 
-/** Uses everything in these definitions, and nothing else. */
+/** A definition whose steps use all of its schemas, and no others. */
 const given = workflow(
   [
     call("reserve", ["order", "reservation"], "approve"),
@@ -26,7 +26,7 @@ const given = workflow(
   },
 );
 
-test("a definition that uses only the given interface is accepted without a warning", () => {
+test("a definition whose steps use all of its schemas, and no others, is accepted without a warning", () => {
   const { definition, problems, warnings } = parse(given);
   expect({ problems, warnings }).toEqual({ problems: [], warnings: [] });
   expect(definition?.steps.map(({ name }) => name)).toEqual(["reserve", "approve", "ship", "done"]);

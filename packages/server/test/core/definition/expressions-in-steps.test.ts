@@ -116,7 +116,7 @@ describe("a choice", () => {
   });
 });
 
-test("a loop counts by what its step gave before, and ends by a condition", () => {
+test("a loop can count with its step's earlier output, and ends by a condition", () => {
   const n = "${ has(steps.count.output) ? steps.count.output.n + 1 : 1 }";
   const next = { choose: [{ if: "output.n < 1000", then: "count" }], else: null };
   const story = new Story([transform("count", { n }, next)], { maxStepRuns: 1_001 });
@@ -337,7 +337,7 @@ describe("the value of a template", () => {
     },
   );
 
-  test("has no `prototype` under `constructor`, from any source", () => {
+  test("has no key `prototype` under the key `constructor`, even if an expression gives the key", () => {
     const made = { constructor: "${ {input.key: 1} }" };
     const story = new Story([noop("start", "a"), transform("a", made, null)], { input: { key: "prototype" } });
     expect(runs(story)[1]?.error).toMatchObject({ code: "ExpressionFailed" });

@@ -56,7 +56,7 @@ describe("a list in `onFailure` is rejected if it", () => {
 describe("each entry of `onFailure` is a way through the graph", () => {
   const handlers = [{ on: ["X"], then: "b" }, { then: "c" }];
 
-  test("the steps behind an entry can be reached", () => {
+  test("a step to which only an entry leads can be reached", () => {
     const steps = [call("a", any, null, { onFailure: handlers }), noop("b", any, null), noop("c", any, null)];
     expect(parse(workflow(steps)).problems).toEqual([]);
   });
@@ -91,7 +91,7 @@ describe("each entry of `onFailure` is a way through the graph", () => {
     ]);
   });
 
-  test("two entries with the same target are one way", () => {
+  test("two entries with the same target count as one way, and cause one warning", () => {
     const definitions = { none: closed({}), sku: closed({ sku: text }) };
     const steps = [
       call("a", ["none", "sku"], "b", { onFailure: [{ on: ["X"], then: "b" }, { then: "b" }] }),
@@ -145,7 +145,7 @@ describe("after a failure", () => {
   });
 });
 
-test("an entry of a definition is checked wherever it is, also in a wait", () => {
+test("an entry of `onFailure` is also checked in a wait step", () => {
   const steps = [wait("a", any, null, { onFailure: [{ on: ["Timeout"], then: "x" }] })];
   expect(parse(workflow(steps)).problems).toEqual([
     { pointer: "/steps/0/onFailure/0/then", detail: "there is no step `x`" },

@@ -188,7 +188,7 @@ describe("the latest output before a step that is running", () => {
     expect(keepers([call("a", ["any", "any"], "b"), call("b", ["any", "any"], null)])).toEqual([]);
   });
 
-  test("is kept in a circle of handlers", () => {
+  test("is kept in a circle of handlers only if one of them receives the whole output", () => {
     const steps = [
       call("a", ["sku", "sku"], null, { onFailure: "b" }),
       call("b", ["sku", "sku"], null, { onFailure: "a" }),

@@ -24,7 +24,7 @@ export const seeds: fc.Arbitrary<Seed> = seedsOf(sketches);
 export const forkedSeeds: fc.Arbitrary<Seed> = seedsOf(forkedSketches);
 /** Jobs that begin others. */
 export const parentSeeds: fc.Arbitrary<Seed> = seedsOf(childSketches);
-/** Jobs that begin other jobs, and that another job began. */
+/** Jobs that begin other jobs, and were begun by another job themselves. */
 export const childSeeds: fc.Arbitrary<Seed> = seedsOf(childSketches, childMoves, true);
 
 function seedsOf(definitions: fc.Arbitrary<Sketch>, happenings = moves, isChild = false): fc.Arbitrary<Seed> {

@@ -242,7 +242,7 @@ export class FaultyRun {
     return { type: "step.succeeded", ...this.#told(call), output: given };
   }
 
-  /** Adds to the call where the outcome comes from: a worker must be told that it is too late, while a child gets no answer. */
+  /** Adds to the call who reports its outcome: a worker must be told that it is too late, while a child gets no answer. */
   #told(call: CallName): CallName & { readonly by?: "worker" | "job" } {
     const step = this.#plan.steps.get(call.step);
     const work = step && callOf(step);
@@ -314,7 +314,10 @@ export function replay(
   };
 }
 
-/** Removes interruptions: the call goes on, and the next outcome counts as its own. */
+/**
+ * Returns undefined for an interruption, so that the call goes on. Gives every outcome the epoch of the call that its branch waits for, so that it
+ * counts as the outcome of this call.
+ */
 export function uninterrupted(fact: Fact, job: Job): Fact | undefined {
   if (fact.type === "step.interrupted" || fact.type === "call.handedBack") return undefined;
   if (fact.type !== "step.succeeded" && fact.type !== "step.failed") return fact;

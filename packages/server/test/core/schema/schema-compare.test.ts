@@ -272,7 +272,7 @@ describe("values of the first schema fit the second", () => {
   });
 });
 
-test("a schema that excludes itself one level deeper is compared correctly, without an assumption", () => {
+test("a schema that excludes itself one level deeper is compared correctly, by a comparison that makes no assumptions", () => {
   // {} fits `even`, {next: {}} does not fit, and {next: {next: {}}} fits again.
   const definitions: JsonObject = {
     chain: { type: "object", properties: { next: { $ref: "#/definitions/chain" } } },

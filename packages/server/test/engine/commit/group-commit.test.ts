@@ -279,9 +279,9 @@ onEveryStore((home) => {
     const sent = Array.from({ length: 40 }, (_, index) => index);
     const answered: number[] = [];
     let hasRested = false;
-    // On a busy machine the rest may be over before the events have arrived.
+    // On a busy machine, the organization's rest may be over before the events have arrived.
     while (!hasRested) {
-      // Beside another organization, the rest is longer than the commit.
+      // After this command of another organization, the rest of the costly organization is longer than its commit.
       await commit.commit(submission(engine, straight));
       const input = { value: Array.from({ length: 100_000 }, (_, index) => index) };
       await commit.commit(submission(engine, costly, { input }));

@@ -43,7 +43,7 @@ test("a batch decides commands of an organization until the organization's time 
   expect(turns.begin(alone).take(newJob("own"), decide(4.9))).toBe(4.9);
 });
 
-test("an organization in a batch with others gets a tenth of that time", () => {
+test("an organization in a batch with others gets a tenth of the time that an organization gets in a batch of its own", () => {
   const { turns, decide } = turnsByHand();
   const turn = turns.begin(both);
   const own = Array.from({ length: 10 }, () => turn.take(newJob("own"), decide(2)));

@@ -11,7 +11,7 @@ import { cloudFunction } from "../../../src/engine/executors/cloud-function/clou
 import type { CloudFunctionSettings } from "../../../src/engine/executors/cloud-function/cloud-function-settings.ts";
 import { type OfflineServer, startOfflineServer } from "../lambda/offline-server.ts";
 
-// These tests use serverless-offline's Lambda server, and check the functions of a user.
+// These tests call the functions of `functions.mjs`, which run in serverless-offline's Lambda server.
 
 let offline: OfflineServer;
 beforeAll(async () => {

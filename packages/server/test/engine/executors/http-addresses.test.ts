@@ -39,7 +39,7 @@ test.each([
   expect(addresses.filter((address) => publicOnly.allowsAddress(address))).toEqual([]);
 });
 
-test("steps can call public addresses, also mapped and through NAT64", () => {
+test("steps can call public addresses, also as IPv4-mapped IPv6 addresses and through NAT64", () => {
   const addresses = ["1.1.1.1", "172.32.0.1", "100.128.0.1", "223.255.255.255", "2606:4700::1111", "2a00::1"];
   const embedded = ["::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "64:ff9b::800:0"];
   expect([...addresses, ...embedded].filter((address) => !publicOnly.allowsAddress(address))).toEqual([]);
@@ -112,7 +112,7 @@ describe("this machine, if the operator does not allow it,", () => {
     },
   );
 
-  test("cannot be reached through a connector with a given address, or if the platform connects to an address that was not checked", async () => {
+  test("cannot be reached when a connector gets an address instead of a name, or when the platform connects to an address that was not checked", async () => {
     const connectorOf = (build: typeof buildConnector) => guardedConnector(build, publicOnly, async () => ["1.1.1.1"]);
     const unguarded: typeof buildConnector = (options) => buildConnector({ ...options, lookup: systemLookup });
     expect(await causeOf(connectorOf(buildConnector), "127.0.0.1", listener.port)).toBeInstanceOf(RefusedAddressError);

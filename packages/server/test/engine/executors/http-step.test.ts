@@ -340,7 +340,7 @@ describe("over TLS", () => {
 
   const resolve = async () => ["127.0.0.1"];
 
-  test("a server is called by its name and must prove it, although its address was looked up before", async () => {
+  test("a server is called by its name and must prove this name with its certificate, although its address was looked up before", async () => {
     await withTlsServer(async (url, names) => {
       const before = getCACertificates("default");
       setDefaultCACertificates([...before, apiCertificate.cert]);

@@ -63,7 +63,7 @@ test("a node that beats is never dead, however old its heartbeat is by the datab
   }
 });
 
-test("a heartbeat that the database's clock sets back still counts", async () => {
+test("a heartbeat still counts when the database's clock was set back, so that its time is earlier than before", async () => {
   const watch = new Watch();
   expect(await watch.untilDead(leaseMs - heartbeatMs)).toBeUndefined();
   watch.heartbeatAt -= 3_600_000;

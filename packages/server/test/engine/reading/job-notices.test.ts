@@ -9,7 +9,7 @@ import type { JobKey } from "../../../src/store/jobs/jobs.ts";
 onEveryStore((home) => {
   const service = useService(home);
 
-  /** Writes notices that a node which does not run has left. Their times are in the future, so only the test delivers them. */
+  /** Writes notices as if a node that does not run had left them. Their times are in the future, so only the test delivers them. */
   async function nodeWith(notices: readonly JobNotice[]) {
     const { database } = service.running;
     const nodeId = randomUUID();

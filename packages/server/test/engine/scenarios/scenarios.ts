@@ -156,7 +156,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     ],
     status: "SUCCEEDED",
   },
-  "a loop counts by what its step gave before": {
+  "a loop can count with its step's earlier output": {
     steps: [
       transform(
         "count",

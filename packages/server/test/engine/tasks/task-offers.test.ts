@@ -87,7 +87,7 @@ onEveryStore((home) => {
     expect(inputsOf(await given)).toEqual(list);
   });
 
-  test("if there are more tasks than the waiting workers can take, none is given before all waiting workers are known", async () => {
+  test("if a commit makes more tasks than the waiting workers can take, it gives them none", async () => {
     const each = forEach("each", { items: "${ input.list }", step: "work", concurrency: 5 }, null);
     const version = await registered(each, task("work", null));
     const { node, given, leaving } = await waiting(version.organizationId, { maxTasks: 2 });

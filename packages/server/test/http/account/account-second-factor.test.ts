@@ -78,7 +78,7 @@ onOneStore((home) => {
     await client.call("ChangePassword", { body: { ...change, code: fresh }, status: 204 });
   });
 
-  test("wrong codes during its setup count like wrong passwords, and after too many of them even a right code is not checked", async () => {
+  test("wrong codes during the setup of a second factor count like wrong passwords, and after too many of them even a right code is not checked", async () => {
     const { client } = await newSignedInPerson(service);
     const { body } = await client.call<{ secret: string }>("StartSecondFactor", { body: proof });
     const guess = () => client.callAny("ConfirmSecondFactor", { body: { code: "000000" } });

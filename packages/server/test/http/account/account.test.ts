@@ -87,7 +87,7 @@ onOneStore((home) => {
       expect(answers.filter(({ status }) => status === 204)).toHaveLength(1);
     });
 
-    test("a password of an account without one cannot be changed, and the answer says what to do", async () => {
+    test("an account without a password cannot change it, and the answer says what to do", async () => {
       const { client } = await newSignedInPerson(service, null);
       const body = { currentPassword: rightPassword, newPassword };
       const { body: problem } = await client.refused("ChangePassword", "ConflictError", { body });

@@ -50,7 +50,7 @@ onOneStore((home) => {
     expect((await browser.open(again.url, isArrival)).text).toContain('name="password"');
   }
 
-  test("a person who created an account with another person's address loses it when the owner sets a password by a link", async () => {
+  test("a person who created an account with another person's address loses the account when the owner of the address sets a password by a link", async () => {
     const attacker = await service.newOrganization();
     const email = `victim-${randomUUID()}@example.org`;
     const { body: invitation } = await attacker.api.call<{ link: string }>("CreateInvitation", {

@@ -168,7 +168,7 @@ onOneStore((home) => {
     expect(other).toMatchObject([{ target_id: world.ids.finishedJobId, details: { unrecorded: 7 } }]);
   });
 
-  test("denied changes that differ in their body are rows of their own, before the body is read and after", async () => {
+  test("denied changes that differ in their body are rows of their own, whether they are denied before the body is read or afterwards", async () => {
     const { api } = world.organization;
     const permissions = ["metrics:read", "apitoken:create"];
     const { body: tried } = await api.call<{ token: string }>("CreateApiToken", {

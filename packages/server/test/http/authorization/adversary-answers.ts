@@ -16,7 +16,7 @@ export function seenIn({ attack, ids }: Cell, { status, headers, body }: Answer<
   const requestId = headers.get("x-request-id") ?? "";
   const shown = [...headers].filter(([name]) => !unlike.has(name)).sort();
   let text = JSON.stringify([status, shown, body]).replaceAll(requestId, "(request)");
-  // How much is left of a maximum of the caller is masked.
+  // Masks how much of a limit or maximum the caller has left.
   text = text.replace(/;r=\d+/g, ";r=(left)");
   attack.pairs.forEach((pair, index) => {
     text = text.replaceAll(pair[side], `(value ${index})`);

@@ -14,7 +14,7 @@ export interface Attack {
   readonly field: RequestField | undefined;
   /** Whether the value has the form that the field requires. */
   readonly fits: boolean;
-  /** Whether the attack is made by callers outside of the organization of all other callers. */
+  /** Whether callers of the kind `outsider` make the attack, and not all the other callers. */
   readonly isFromOutside: boolean;
   readonly pairs: readonly Pair[];
   readonly options: (ids: World["ids"], side: keyof Pair) => CallOptions;

@@ -112,7 +112,7 @@ export class Things {
     return [...this.#pageTokens.keys()];
   }
 
-  /** Returns the other organization's ids, or as many that never existed, in the form that the rows of operations take. */
+  /** Returns the other organization's ids, or the same number of ids that never existed, in the form that the rows of operations take. */
   idsOf(side: keyof Pair): World["ids"] {
     const named = Object.entries(this.world.ids).filter(([name]) => idNames.has(name));
     const given = named.map(([name, theirs]) => [

@@ -33,7 +33,7 @@ const root = resolve(import.meta.dirname, "../../../../..");
 onOneStore((home) => {
   const service = useService(home);
 
-  /** Makes another server over the running engine, which does not listen yet. */
+  /** Makes another server over the running engine. This server does not listen yet. */
   function anotherServer(): App {
     const { engine, database } = service.running;
     const config = readConfig({});

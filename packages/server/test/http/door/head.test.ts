@@ -114,7 +114,7 @@ onOneStore((home) => {
     }
   });
 
-  test("HEAD on a stream uses no place of a stream", async () => {
+  test("HEAD on a stream takes no waiting place", async () => {
     const narrow = new TestService(home, { STEPWELL_MAX_WAITING_REQUESTS: "1" });
     await narrow.start();
     try {

@@ -241,7 +241,7 @@ onOneStore((home) => {
       });
     });
 
-    test("a stream of many jobs does not bypass that limit", async () => {
+    test("a stream of many jobs does not bypass the limit on look-ups in organizations of others", async () => {
       await inOneMinute(service, async () => {
         const { client, token } = await service.newUser();
         const jobs = Array.from({ length: 20 }, () => `job=${randomUUID()}/${randomUUID()}`);

@@ -170,7 +170,7 @@ onOneStore((home) => {
     expect(answer).toContain("two Host headers");
   });
 
-  test("no Host header is 400, and HTTP/1.0 needs none", async () => {
+  test("a request without a Host header is 400, except in HTTP/1.0", async () => {
     const answer = await exchange(service.port, "GET /health/live HTTP/1.1\r\nConnection: close\r\n\r\n");
     expect(statusOf(answer)).toBe(400);
     expect(answer).toContain("no Host header");

@@ -140,7 +140,7 @@ onOneStore((home) => {
     expect(await storedFor(organizationId)).toBe(110);
   });
 
-  test("a child job counts as a submit only, whatever limit of requests is reached", async () => {
+  test("a child job counts only as a submit, and is accepted even when the limit of requests is reached", async () => {
     const limits = { organizationRequestsPerMinute: 500, organizationSubmitsPerMinute: 400 };
     const node = new CountingNode(service, 2, limits);
     const { organizationId } = await service.newOrganization();
@@ -160,7 +160,8 @@ onOneStore((home) => {
     const sent = [first, second].map((node) => node.send(organizationId, 700, request, one));
     const admitted = (await Promise.all(sent)).reduce((sum, count) => sum + count);
     expect(admitted).toBeLessThanOrEqual(615);
-    // No node ticks here, so what was set aside for the rejected requests is given back at once. A reserve of 5 % stays until the nodes are idle.
+    // No node ticks in this test. So the stored count is low only because what was set aside for the rejected requests is given back at once. A
+    // reserve of 5 % stays until the nodes are idle.
     await expect.poll(() => storedFor(organizationId)).toBeLessThanOrEqual(admitted + 60);
     expect(await third.send(organizationId, 300, request, two)).toBe(300);
   });

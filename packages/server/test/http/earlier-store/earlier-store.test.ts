@@ -292,7 +292,7 @@ function testStore(home: StoreHome, store: EarlierStore): void {
     await member.refused("CancelJob", "AuthorizationError", { params: idOf("succeeded") });
   });
 
-  test("a user of the identity provider still has their account, and the role under its first name", async () => {
+  test("a user of the identity provider still has their account, and the role that the provider gives by its former name", async () => {
     const outsider = api.as(await provider.bearerToken());
     expect((await outsider.call("WhoAmI")).body).toMatchObject({ id: store.outsiderId });
     const { body } = await outsider.call<{ roles: string[] }>("GetOwnPermissions");

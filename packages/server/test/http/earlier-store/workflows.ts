@@ -38,7 +38,7 @@ export const orderDefinition = defined(
   },
 );
 
-/** Loops until the call of a round with number 3 fails. */
+/** Loops until the call fails, which it does in a round with the number 3 or more. */
 export const roundsDefinition = defined(
   [
     typed(waitStep("gate", ["go"], "count"), "any", "round"),

@@ -178,7 +178,7 @@ test("a device is signed in from a browser: the page shows which program asks, a
   expect(await accessOf(0, renewed.id_token ?? "")).toBe(200);
 }, 30_000);
 
-test("a device is signed in without a password from a signed-in browser, but never without a question", async () => {
+test("a signed-in browser can sign a device in without a password, but never without a question", async () => {
   const person = await newPerson(cluster.node(0));
   const { browser } = await signIn(baseUrl, person);
   const device = await startDevice();

@@ -37,7 +37,7 @@ const board = JSON.parse(readFileSync(`${root}/deploy/grafana/stepwell.json`, "u
 const queries: readonly Query[] = [
   ...alerts.groups.flatMap(({ rules }) => rules.map(({ alert, expr }) => ({ place: alert, text: expr }))),
   ...board.panels.flatMap(({ title, targets = [] }) =>
-    // The board has a variable of its own where PromQL needs a duration.
+    // Where PromQL needs a duration, the board has Grafana's variable `$__rate_interval`.
     targets.map(({ expr }) => ({ place: title, text: expr.replaceAll("$__rate_interval", "5m") })),
   ),
 ];

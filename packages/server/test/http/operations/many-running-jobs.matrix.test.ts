@@ -17,7 +17,7 @@ const letAllRun = `
 onEveryStore((home) => {
   const service = useService(home);
 
-  test("the numbers of running and waiting jobs stop at 10,000 running jobs and are marked as such", async () => {
+  test("the numbers of running and waiting jobs count at most 10,000 running jobs, and are marked as minimums if there are more", async () => {
     const { api, organizationId } = await service.newOrganization();
     const many = await deploy(api, straightDefinition);
     const few = await deploy(api, waitingDefinition);

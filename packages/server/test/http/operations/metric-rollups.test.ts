@@ -70,8 +70,8 @@ onEveryStore((home) => {
         await foldTwice(database);
         told.log("all is folded");
         await expectAll();
-        // The history alone must give the same answers, both in the form in which an earlier release left it, and as a node of that release writes it
-        // while this one runs.
+        // The history alone must give the same answers, whether an earlier release wrote it before the store was migrated (`null`), or a node of that
+        // release writes it while this release runs (`false`).
         for (const counted of [null, false] as const) {
           await forgetCounts(database, organizationId, counted);
           await untilCounted(database);

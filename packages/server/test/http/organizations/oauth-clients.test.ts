@@ -405,7 +405,7 @@ onOneStore((home) => {
       await expect.poll(allowed, { timeout: secondWithSlackMs, interval: 50 }).toBeNull();
     });
 
-    test("that its client revokes ends no other session of the user", async () => {
+    test("ends no other session of the user when its client revokes it", async () => {
       const setting = await newSetting(service);
       const { browser, idToken: dashboard } = await signIn(service.baseUrl, setting.person);
       const attempt = await begin(service, setting.client.clientId, {}, browser);

@@ -162,7 +162,7 @@ onOneStore((home) => {
     expect((await api.call("UpdateOrganization", { body: { displayName } })).body).toEqual({ ...body, displayName });
   });
 
-  test("a first answer that an earlier release stored without a key is completed", async () => {
+  test("a first answer that an earlier release stored without the organization's key is completed", async () => {
     const user = await service.newUser();
     const options = { body: acme, headers: { "idempotency-key": "k" } };
     const { body } = await user.client.call("CreateOrganization", options);

@@ -294,7 +294,7 @@ onOneStore((home) => {
     await api.refused("CreateInvitation", "ValidationError", { body: { roles: ["reader"] } });
   });
 
-  test("an organization has as many roles as the configuration allows, also if they are requested at the same time", async () => {
+  test("an organization gets at most as many roles as the configuration allows, even if they are requested at the same time", async () => {
     const { api } = await service.newOrganization();
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>

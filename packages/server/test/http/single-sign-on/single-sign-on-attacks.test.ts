@@ -73,7 +73,7 @@ onOneStore((home) => {
     expect((await browser.open(wayBack, isArrival)).status).toBe(400);
   });
 
-  test("a second use of one return is rejected", async () => {
+  test("the address with which a provider sends the browser back works only once", async () => {
     const { browser, wayBack } = await awaySignedIn();
     const thief = browser.clone();
     expect(isArrival((await browser.open(wayBack, isArrival)).url)).toBe(true);

@@ -225,7 +225,7 @@ onOneStore((home) => {
   });
 
   inWholeMatrix(() => {
-    test("the last use of a token is recorded outside of the request's path", async () => {
+    test("the last use of a token is recorded later, so that no request waits for it", async () => {
       const { api } = await service.newOrganization();
       const { token, tokenId } = await create(api, ["job:list"]);
       await api.as(token).call("ListJobs");

@@ -278,7 +278,7 @@ test("an error is reported unchanged if the known shards have not changed", asyn
   await expect(refused).rejects.not.toThrow(TransactionAbortedError);
 });
 
-test("a commit's transaction passes its settings to the Citus workers, and is planned for its values", async () => {
+test("a commit's transaction passes its settings to the Citus workers, and does not force generic plans", async () => {
   const settings = await database.transaction((transaction) => transaction.query(readSettings, []), {
     lockTimeoutMs: 50,
     isKeyed: true,

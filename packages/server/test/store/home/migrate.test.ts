@@ -138,7 +138,7 @@ onEveryStore((home) => {
     await expect(database.query(insert, [id, 3, "approve", null])).rejects.toMatchObject({ code: "23514" });
   });
 
-  test("a second start applies nothing, and a store that is newer than the program is rejected with what to do", async () => {
+  test("a second start applies nothing, and a store that is newer than the program is rejected with both schema numbers", async () => {
     const first = await openStore(config);
     const applied = await appliedMigrations(first);
     await first.close();

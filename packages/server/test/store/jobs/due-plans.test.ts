@@ -102,7 +102,7 @@ test.each<[name: string, ask: (db: Database) => Promise<unknown>]>([
   }
 });
 
-test("on a worker of a Citus, find_due_versions goes through the indexes of all shards at once", async () => {
+test("on a worker of a Citus cluster, find_due_versions goes through the indexes of all shards at once", async () => {
   const { client } = rows;
   const shards = ["1", "2"].map((shardId) => ({ table: "job", name: `job_${shardId}`, shardId, ...range }));
   for (const [index, { name }] of shards.entries()) {

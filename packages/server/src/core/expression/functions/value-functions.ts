@@ -29,7 +29,7 @@ export const valueFunctions: readonly ExpressionFunction[] = [
     call: ([value], budget) => toNumber(value as number | string, budget),
     type: () => numberType,
     mayFail: ([value]) => (mayBe(value as Type, kinds.string) ? "the text might not be a number" : undefined),
-    summary: "The number that is written in a text as in JSON; a number stays as it is.",
+    summary: "The number that a text holds in JSON's notation; a number stays as it is.",
     example: ['double("2.5") * 2', 5],
   }),
   defineFunction({

@@ -54,7 +54,7 @@ export interface ExpressionType {
 
 /**
  * Returns the type of an expression. If there are neither problems nor parts that may fail, no evaluation fails because a value is missing or
- * unsuitable. It may then fail only because a number or a time is outside its range, or because the budget is used up.
+ * unsuitable. An evaluation may then fail only because a number or a time is outside its range, or because the budget is used up.
  */
 export function typeOf(expression: Expression, scope: TypeScope): ExpressionType {
   const typing = new Typing(expression.source, scope);

@@ -46,7 +46,10 @@ export interface LeanCursor {
   readonly values: ValueNumbers | undefined;
 }
 
-/** Returns the state as it is stored. `leave` returns a cursor without the values that have numbers, and the numbers. */
+/**
+ * Returns the state as it is stored. `leave` takes the values that have numbers out of a cursor, and returns the rest of the cursor and these
+ * numbers.
+ */
 export function storedState(
   state: JobState,
   leave: (cursor: AnyCursor) => LeanCursor = (cursor) => ({ cursor, values: undefined }),
@@ -252,7 +255,7 @@ export function namesValues({ values, branches = [] }: StoredState): boolean {
   return values !== undefined || branches.some((branch) => branch.values !== undefined);
 }
 
-/** The point at which a branch is or continues, also when it has stopped for now. */
+/** The point at which a branch is or, if it has stopped for now, at which it will continue. */
 function pointIn(stand: AnyCursor["stand"]): object | null {
   return stand?.phase === "stopped" ? stand.point : stand;
 }

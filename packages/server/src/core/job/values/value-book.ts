@@ -51,7 +51,8 @@ export class ValueBook {
   readonly #added: NewValue[] = [];
   readonly #maxInlineBytes: number;
   /**
-   * The number of extracts so far. A commit adds an extract for a branch only with an entry about that branch, so there are always enough numbers.
+   * The number of extracts so far. Each extract gets the negated sequence number of another entry of the commit, beginning with the last entry. There
+   * are always enough entries, because a commit adds an extract for a branch only with an entry about that branch.
    */
   #extractCount = 0;
   #input: JsonObject | undefined;

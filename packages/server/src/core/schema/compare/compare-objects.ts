@@ -37,7 +37,8 @@ function compareProperty(
   if (!isRequired || isThere) return inside(name, outcome, isThere);
   const isNeverThere = !from.mayHave(name) || (outcome.allFit && outcome.noneFits);
   if (isNeverThere) return inside(name, neverFits("missing, but is required"), true);
-  // If the property is there, it does not fit. If it is absent, it is missing. So no value fits.
+  // An object with the property does not fit, because the value of the property does not fit. An object without it lacks a required property. So no
+  // object fits.
   if (outcome.noneFits) return inside(name, outcome, true);
   return inside(name, mayNotFit("missing, but is required"), true);
 }

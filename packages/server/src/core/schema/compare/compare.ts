@@ -90,8 +90,8 @@ export class SchemaComparison implements Comparer {
 
   /**
    * Decides a pair of schemas. Recursive schemas lead back to a pair that is still being decided. This pair is then assumed to fit. Values are
-   * finite, so the assumption is right if it leads to no contradiction. If it leads to one, the pairs that were decided in the meantime may depend on
-   * the assumption, so they are forgotten. When assumptions are not allowed, the inner comparison of the pair is undecided.
+   * finite, so the assumption is right if it leads to no contradiction. If it leads to one, the pairs that were found to fit in the meantime may
+   * depend on the assumption, so they are forgotten. When assumptions are not allowed, the inner comparison of the pair is undecided.
    */
   #decide(pair: string, from: Known, to: Schema): Outcome {
     const decidedBefore = this.#decided.length;

@@ -40,7 +40,7 @@ export const configSchema: JsonObject = {
       maxLength: 128,
     },
     roleArn: {
-      description: "A role of the function's account to call it with.",
+      description: "A role of the function's account with which the function is called.",
       type: "string",
       pattern: "^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$",
       maxLength: 2_048,
@@ -135,10 +135,10 @@ function partitionOf(region: string): string {
 }
 
 /**
- * Whether the address is Lambda itself (such as a VPC's own endpoint for it) and not an emulator. The function's name differs: an emulator finds a
- * function by its plain name in the path, and serverless-offline accepts no other name. AWS would look for a name without an account in the caller's
- * own account. The credentials differ too: only AWS may receive a request that is signed with the service's credentials, because it carries their
- * session token.
+ * Whether the address is Lambda itself (such as a VPC's own endpoint for it) and not an emulator. The function's name differs: a request to Lambda
+ * names the function by its ARN, because AWS would look for a plain name in the caller's own account. A request to an emulator has the plain name in
+ * its path; serverless-offline accepts no other name. The credentials differ too: only AWS may receive a request that is signed with the service's
+ * credentials, because it carries their session token.
  */
 function isLambda({ protocol, hostname }: URL): boolean {
   return protocol === "https:" && lambdaHost.test(hostname);
