@@ -17,6 +17,8 @@ const submission = { isSubmit: true, cost: 1 };
 class CountingNode {
   nodeCount: number;
   readonly limits: RateLimits;
+  /** The failed exchanges with the store. */
+  readonly failures: unknown[] = [];
 
   constructor({ running: { database } }: TestService, nodeCount: number, limits: Readonly<Record<string, number>>) {
     this.nodeCount = nodeCount;
@@ -26,7 +28,7 @@ class CountingNode {
       config: { ...readConfig({}), ...noLimits, ...limits },
       now: () => now,
       nodeCount: () => this.nodeCount,
-      onFailure: (error) => failures.push(error),
+      onFailure: (error) => this.failures.push(error),
     });
   }
 
@@ -42,11 +44,6 @@ class CountingNode {
     for (const { name, runOnce } of this.limits.duties()) if (name === "rate-usage") await runOnce();
   }
 }
-
-/** The failed exchanges with the store. An exchange that is still under way when the last test has ended may fail, because the store closes. */
-const failures: unknown[] = [];
-
-afterEach(() => expect(failures.splice(0)).toEqual([]));
 
 const noLimits = {
   organizationRequestsPerMinute: 0,
@@ -67,8 +64,18 @@ function admittedOf(outcomes: readonly CountOutcome[]): number {
 onOneStore((home) => {
   const service = useService(home);
 
+  /** The nodes of the test. When a test has ended, an exchange of its nodes may still be under way, and it fails if the store closes. */
+  const nodes: CountingNode[] = [];
+  afterEach(() => expect(nodes.splice(0).flatMap(({ failures }) => failures)).toEqual([]));
+
+  function newNode(nodeCount: number, limits: Readonly<Record<string, number>>): CountingNode {
+    const node = new CountingNode(service, nodeCount, limits);
+    nodes.push(node);
+    return node;
+  }
+
   function nodesOf(count: number, limits: Readonly<Record<string, number>>): CountingNode[] {
-    return Array.from({ length: count }, () => new CountingNode(service, count, limits));
+    return Array.from({ length: count }, () => newNode(count, limits));
   }
 
   /** Returns what the nodes have added to the count of an organization's requests. */
@@ -78,11 +85,11 @@ onOneStore((home) => {
   }
 
   test("a burst on several nodes gets all of the tightest limit, whatever the other limits of its requests still allow", async () => {
-    const nodes = nodesOf(3, { organizationRequestsPerMinute: 1_200, tokenSubmitsPerMinute: 120 });
+    const three = nodesOf(3, { organizationRequestsPerMinute: 1_200, tokenSubmitsPerMinute: 120 });
     const organizationId = randomUUID();
     // Each node has a connection ready, so the other nodes ask the store just after the first node. By then, the first node has set requests aside.
-    await Promise.all(nodes.map(() => storedFor(organizationId)));
-    const sent = nodes.map((node, index) => node.send(organizationId, [250, 60, 20][index] ?? 0, submission));
+    await Promise.all(three.map(() => storedFor(organizationId)));
+    const sent = three.map((node, index) => node.send(organizationId, [250, 60, 20][index] ?? 0, submission));
     const admitted = (await Promise.all(sent)).reduce((sum, count) => sum + count);
     // A node may have set up to 5 % aside for requests that did not come. One request on each node is free and not reported.
     expect(admitted).toBeGreaterThanOrEqual(114);
@@ -130,7 +137,7 @@ onOneStore((home) => {
   });
 
   test("a node that leaves gives back what it had set aside, and sets nothing aside afterwards", async () => {
-    const leaving = new CountingNode(service, 2, { organizationRequestsPerMinute: 1_000 });
+    const leaving = newNode(2, { organizationRequestsPerMinute: 1_000 });
     const organizationId = randomUUID();
     await leaving.send(organizationId, 100);
     await expect.poll(() => storedFor(organizationId)).toBeGreaterThan(110);
@@ -142,7 +149,7 @@ onOneStore((home) => {
 
   test("a child job counts only as a submit, and is accepted even when the limit of requests is reached", async () => {
     const limits = { organizationRequestsPerMinute: 500, organizationSubmitsPerMinute: 400 };
-    const node = new CountingNode(service, 2, limits);
+    const node = newNode(2, limits);
     const { organizationId } = await service.newOrganization();
     expect(await node.send(organizationId, 600)).toBe(500);
     const lowered = { organizationId, requestsPerMinute: 300, submitsPerMinute: null, maximums: {} };
@@ -168,7 +175,7 @@ onOneStore((home) => {
 
   test("callers of an organization far from its limit wait for no statement, also after a token has waited for its own limit", async () => {
     const limits = { organizationRequestsPerMinute: 120_000, tokenSubmitsPerMinute: 120 };
-    const node = new CountingNode(service, 3, limits);
+    const node = newNode(3, limits);
     const organizationId = randomUUID();
     await node.send(organizationId, 200, submission, randomUUID());
     await node.tick();
