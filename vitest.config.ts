@@ -10,23 +10,41 @@ const stores = ["packages/testing/src/postgres/stores-setup.ts"];
 const properties = ["packages/testing/src/property-seed.ts"];
 const browser = ["packages/dashboard/test/browser/**/*.test.ts"];
 const matrix = "**/*.matrix.test.ts";
-/**
- * Files that wait until leases, limits, timers and outages are over, start a node as a process, send a service many requests, are about another
- * home of the store, or fill a store before they look at its plans.
- */
+/** Files that wait until leases, limits, timers and outages are over, start a node as a process, or send a service many requests. */
 const slow = [
-  "**/{postgres-outage,ownership,takeover,timers-of-dead-node,held-rows,rate-limits,lanes,embedded}.test.ts",
+  "**/{postgres-outage,ownership,takeover,timers-of-dead-node,held-rows,lanes,embedded}.test.ts",
   "**/{delays,timers,parking,scenarios-children,organization-deletion,audit-seals,job-watch,layout}.test.ts",
-  "**/{key-plans,due-plans,queued-task-plans,index-use,citus,citus-service}.test.ts",
+  "**/{interleaving,fairness,rate-limits,citus}.test.ts",
   "packages/client/test/service/**",
 ];
-/** Files that measure, walk at random for long, or fill the memory of a thread or an answer. */
-const thorough =
-  "**/{*-walks,interleaving,family-interleaving,fairness,waiting,definition-checks,job-values,job-events,large-*}.test.ts";
-/** Files that a scope leaves out: `quick` also leaves out the operations of the API, the command line and the pages. */
+/**
+ * Files that measure, walk at random for long, fill a store or the memory, or concern another home of the store. Their subjects also have quicker
+ * tests.
+ */
+const thorough = [
+  "**/{*-walks,family-interleaving,waiting,definition-checks,definition-costs,job-values,job-events,large-*}.test.ts",
+  "**/{key-plans,due-plans,queued-task-plans,index-use,slow-reads,citus-service}.test.ts",
+  "packages/server/test/engine/rate-limits.test.ts",
+];
+/**
+ * Files about a page or a command for a few people, or about sign-ins on several nodes and during outages. `pages.test.ts` opens every page in each
+ * `npm test`, and `command-line.test.ts` asks every command for its help.
+ */
+const rare = [
+  "packages/dashboard/test/browser/{audit,docs,graph,invitation,oauth-clients,people,second-factor,settings}.test.ts",
+  "packages/dashboard/test/browser/{sign-in-providers,tag-history,task-queues,user-tokens}.test.ts",
+  "packages/cli/test/{audit,doctor,organization-limits,task-queues}.test.ts",
+  "packages/client/test/service/package.test.ts",
+  "**/{sign-in-nodes,sign-in-cut-off,sign-in-outage,single-sign-on-outage,members-nodes,oauth-clients-nodes}.test.ts",
+  "packages/server/test/http/operations/secrets-at-rest.test.ts",
+];
+/**
+ * Files that a scope leaves out. `npm test` leaves files to the whole matrix, which runs each night, so that it takes less than eight minutes. `quick`
+ * also leaves out the operations of the API, the command line and the pages.
+ */
 const leftOut: Readonly<Record<string, readonly string[]>> = {
-  quick: [matrix, ...slow, thorough, "packages/server/test/http/**", ...commandLine, ...browser],
-  usual: [matrix],
+  quick: [matrix, ...slow, ...thorough, "packages/server/test/http/**", ...commandLine, ...browser],
+  usual: [matrix, ...thorough, ...rare],
   all: [],
 };
 /** Files that need a plain PostgreSQL server: a real Citus cluster needs no stand-in, and does not show PostgreSQL's query plans. */

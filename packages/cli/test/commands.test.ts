@@ -273,39 +273,45 @@ test.concurrent("a tag can be moved back to an earlier version, and its history 
     expect((await stepwell(...words)).code).toBe(2);
 });
 
-test.concurrent("`api` can call the operations that have no command, and exits as other commands do", async () => {
-  const { organizationId, stepwell } = await world();
-  const workflows = "/organizations/{organizationId}/workflows";
-  const made = await stepwell("api", workflows, "--input", '{"name":"by path"}', "--idempotency-key", "once");
-  expect(JSON.parse(made.output)).toMatchObject({ name: "by path" });
-  expect(await stepwell("api", workflows, "--input", '{"name":"by path"}', "--idempotency-key", "once")).toEqual(made);
-  const listed = await stepwell("api", `/organizations/${organizationId}/workflows?pageSize=1&name=by%20path`);
-  expect(JSON.parse(listed.output).workflows).toHaveLength(1);
-  expect((await stepwell("api", "/health/live")).code).toBe(0);
-  expect(await stepwell("api", workflows, "--input", "{}")).toMatchObject({
-    code: 2,
-    complaint: expect.stringContaining("/name"),
+inWholeMatrix(() => {
+  test.concurrent("`api` can call the operations that have no command, and exits as other commands do", async () => {
+    const { organizationId, stepwell } = await world();
+    const workflows = "/organizations/{organizationId}/workflows";
+    const made = await stepwell("api", workflows, "--input", '{"name":"by path"}', "--idempotency-key", "once");
+    expect(JSON.parse(made.output)).toMatchObject({ name: "by path" });
+    expect(await stepwell("api", workflows, "--input", '{"name":"by path"}', "--idempotency-key", "once")).toEqual(
+      made,
+    );
+    const listed = await stepwell("api", `/organizations/${organizationId}/workflows?pageSize=1&name=by%20path`);
+    expect(JSON.parse(listed.output).workflows).toHaveLength(1);
+    expect((await stepwell("api", "/health/live")).code).toBe(0);
+    expect(await stepwell("api", workflows, "--input", "{}")).toMatchObject({
+      code: 2,
+      complaint: expect.stringContaining("/name"),
+    });
+    expect((await stepwell("api", `${workflows}/${organizationId}`)).code).toBe(3);
+    expect((await stepwell("api", workflows, "--method", "DELETE")).code).toBe(2);
+    for (const path of ["organizations", "//example.com/organizations", `${workflows}/{workflowId}`])
+      expect((await stepwell("api", path)).code).toBe(2);
   });
-  expect((await stepwell("api", `${workflows}/${organizationId}`)).code).toBe(3);
-  expect((await stepwell("api", workflows, "--method", "DELETE")).code).toBe(2);
-  for (const path of ["organizations", "//example.com/organizations", `${workflows}/{workflowId}`])
-    expect((await stepwell("api", path)).code).toBe(2);
 });
 
-test.concurrent("an API token decides the organization, and a user chooses an organization by name or id", async () => {
-  const { organizationId, stepwell } = await world();
-  expect((await stepwell("org", "show", "--quiet")).output).toBe(`${organizationId}\n`);
-  const first = await service.newOrganization();
-  const owner = { STEPWELL_URL: service.baseUrl, STEPWELL_TOKEN: first.owner.token, XDG_CONFIG_HOME: directory };
-  const as = async (...words: string[]) => await run({ ...owner, STEPWELL_DATA_DIR: directory }, ...words);
-  expect((await as("org", "show", "--quiet")).output).toBe(`${first.organizationId}\n`);
-  const made = JSON.parse((await as("org", "create", `second-${first.organizationId.slice(-8)}`, "--json")).output);
-  expect(await as("org", "show")).toMatchObject({
-    code: 2,
-    complaint: expect.stringMatching(/No organization is chosen.*--organization NAME[\s\S]*second-/),
+inWholeMatrix(() => {
+  test.concurrent("an API token decides the organization, and a user chooses an organization by name or id", async () => {
+    const { organizationId, stepwell } = await world();
+    expect((await stepwell("org", "show", "--quiet")).output).toBe(`${organizationId}\n`);
+    const first = await service.newOrganization();
+    const owner = { STEPWELL_URL: service.baseUrl, STEPWELL_TOKEN: first.owner.token, XDG_CONFIG_HOME: directory };
+    const as = async (...words: string[]) => await run({ ...owner, STEPWELL_DATA_DIR: directory }, ...words);
+    expect((await as("org", "show", "--quiet")).output).toBe(`${first.organizationId}\n`);
+    const made = JSON.parse((await as("org", "create", `second-${first.organizationId.slice(-8)}`, "--json")).output);
+    expect(await as("org", "show")).toMatchObject({
+      code: 2,
+      complaint: expect.stringMatching(/No organization is chosen.*--organization NAME[\s\S]*second-/),
+    });
+    expect((await as("org", "show", "--organization", made.name, "--quiet")).output).toBe(`${made.organizationId}\n`);
+    expect(await as("org", "show", "--organization", "nobody's")).toMatchObject({ code: 3 });
   });
-  expect((await as("org", "show", "--organization", made.name, "--quiet")).output).toBe(`${made.organizationId}\n`);
-  expect(await as("org", "show", "--organization", "nobody's")).toMatchObject({ code: 3 });
 });
 
 test.concurrent("an owner creates tokens, roles and invitations, changes members' roles, and finds all of it in the audit trail", async () => {
@@ -357,27 +363,29 @@ inWholeMatrix(() => {
   });
 });
 
-test.concurrent("a waiting command updates one line on a terminal, and prints no such line into a pipe", async () => {
-  const { organizationId, owner, api } = await service.newOrganization();
-  const environment = {
-    STEPWELL_URL: service.baseUrl,
-    STEPWELL_TOKEN: owner.token,
-    STEPWELL_ORGANIZATION: organizationId,
-  };
-  const onTerminal = new Shell(directory, environment).start(
-    "python3",
-    "-c",
-    "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))",
-    ...[process.execPath, entry, "queue", "submit", "nobody-works-here", "--wait", "600"],
-  );
-  // No worker asks for tasks of this queue, so the job goes on until it is cancelled.
-  await onTerminal.printed("\r\u001b[KRUNNING in ");
-  const listed = await run(environment, "job", "list", "--quiet");
-  const jobId = listed.output.trim();
-  const inPipe = converse(environment, ["job", "show", jobId, "--wait", "600"]);
-  await api.call("CancelJob", { params: { jobId } });
-  expect(await onTerminal.ended).toMatchObject({ code: 1, output: expect.stringMatching(/status +CANCELLED/) });
-  const { code, output, complaint } = await inPipe.ended;
-  expect({ code, complaint }).toEqual({ code: 1, complaint: "" });
-  expect([output.includes("\r"), output.includes("\u001b")]).toEqual([false, false]);
+inWholeMatrix(() => {
+  test.concurrent("a waiting command updates one line on a terminal, and prints no such line into a pipe", async () => {
+    const { organizationId, owner, api } = await service.newOrganization();
+    const environment = {
+      STEPWELL_URL: service.baseUrl,
+      STEPWELL_TOKEN: owner.token,
+      STEPWELL_ORGANIZATION: organizationId,
+    };
+    const onTerminal = new Shell(directory, environment).start(
+      "python3",
+      "-c",
+      "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))",
+      ...[process.execPath, entry, "queue", "submit", "nobody-works-here", "--wait", "600"],
+    );
+    // No worker asks for tasks of this queue, so the job goes on until it is cancelled.
+    await onTerminal.printed("\r\u001b[KRUNNING in ");
+    const listed = await run(environment, "job", "list", "--quiet");
+    const jobId = listed.output.trim();
+    const inPipe = converse(environment, ["job", "show", jobId, "--wait", "600"]);
+    await api.call("CancelJob", { params: { jobId } });
+    expect(await onTerminal.ended).toMatchObject({ code: 1, output: expect.stringMatching(/status +CANCELLED/) });
+    const { code, output, complaint } = await inPipe.ended;
+    expect({ code, complaint }).toEqual({ code: 1, complaint: "" });
+    expect([output.includes("\r"), output.includes("\u001b")]).toEqual([false, false]);
+  });
 });

@@ -231,21 +231,23 @@ inWholeMatrix(() => {
   });
 });
 
-test("on a store from an earlier version, dev gives the user a password, which ends the old token and changes nothing else; if the sample job is gone, dev shows an existing job", async () => {
-  const { email, password, ...earlier } = devFile();
-  const goneId = crypto.randomUUID();
-  const left = JSON.stringify({ ...earlier, jobId: goneId });
-  await writeFile(join(environment.STEPWELL_DATA_DIR ?? "", "dev.json"), left);
-  const service = start(environment, "dev");
-  const [look] = (await printed(service, "npx stepwell deploy")).match(/curl .*/g) ?? [];
-  const made = { password: expect.stringMatching(/^[0-9A-Za-z]{24}$/), token: expect.stringMatching(/^stu_/) };
-  const { jobId, ...file } = devFile();
-  expect({ ...file, jobId: earlier.jobId }).toEqual({ ...earlier, email, ...made });
-  expect(jobId).not.toBe(goneId);
-  expect(file.password).not.toBe(password);
-  expect(file.token).not.toBe(earlier.token);
-  expect(await answerTo(look)).toMatchObject({ jobId, workflowId: earlier.workflowId });
-  await stop(service, "SIGTERM");
+inWholeMatrix(() => {
+  test("on a store from an earlier version, dev gives the user a password, which ends the old token and changes nothing else; if the sample job is gone, dev shows an existing job", async () => {
+    const { email, password, ...earlier } = devFile();
+    const goneId = crypto.randomUUID();
+    const left = JSON.stringify({ ...earlier, jobId: goneId });
+    await writeFile(join(environment.STEPWELL_DATA_DIR ?? "", "dev.json"), left);
+    const service = start(environment, "dev");
+    const [look] = (await printed(service, "npx stepwell deploy")).match(/curl .*/g) ?? [];
+    const made = { password: expect.stringMatching(/^[0-9A-Za-z]{24}$/), token: expect.stringMatching(/^stu_/) };
+    const { jobId, ...file } = devFile();
+    expect({ ...file, jobId: earlier.jobId }).toEqual({ ...earlier, email, ...made });
+    expect(jobId).not.toBe(goneId);
+    expect(file.password).not.toBe(password);
+    expect(file.token).not.toBe(earlier.token);
+    expect(await answerTo(look)).toMatchObject({ jobId, workflowId: earlier.workflowId });
+    await stop(service, "SIGTERM");
+  });
 });
 
 inWholeMatrix(() => {
@@ -289,27 +291,29 @@ describe("on a store that init makes", () => {
     });
   });
 
-  test("the owner's token works unless the owner is disabled; the first link and a link for a forgotten password each set a password once", async () => {
-    const service = start(own, "serve");
-    const baseUrl = /"baseUrl":"([^"]+)"/.exec(await printed(service, '"msg":"listening"'))?.[1];
-    const ask = () => fetch(`${baseUrl}/organizations`, { headers: { Authorization: `Bearer ${token}` } });
-    const status = async () => (await ask()).status;
-    expect(await (await ask()).json()).toMatchObject({ organizations: [{ name: "acme" }] });
-    expect(await run(own, "user", "disable", "ada@example.org")).toMatchObject({ code: 0 });
-    await expect.poll(status).toBe(401);
-    expect(await run(own, "user", "enable", "ada@example.org")).toMatchObject({ code: 0 });
-    await expect.poll(status).toBe(200);
+  inWholeMatrix(() => {
+    test("the owner's token works unless the owner is disabled; the first link and a link for a forgotten password each set a password once", async () => {
+      const service = start(own, "serve");
+      const baseUrl = /"baseUrl":"([^"]+)"/.exec(await printed(service, '"msg":"listening"'))?.[1];
+      const ask = () => fetch(`${baseUrl}/organizations`, { headers: { Authorization: `Bearer ${token}` } });
+      const status = async () => (await ask()).status;
+      expect(await (await ask()).json()).toMatchObject({ organizations: [{ name: "acme" }] });
+      expect(await run(own, "user", "disable", "ada@example.org")).toMatchObject({ code: 0 });
+      await expect.poll(status).toBe(401);
+      expect(await run(own, "user", "enable", "ada@example.org")).toMatchObject({ code: 0 });
+      await expect.poll(status).toBe(200);
 
-    expect(await (await fetch(firstLink)).text()).toContain("ada@example.org");
-    expect(await setPassword(firstLink)).toBe(200);
-    expect(await setPassword(firstLink)).toBe(404);
-    const { output } = await run(own, "user", "reset-link", "Ada@example.org");
-    expect(await setPassword(linkIn(output))).toBe(200);
-    expect(await run(own, "user", "reset-link", "eve@example.org")).toMatchObject({
-      code: 3,
-      complaint: "stepwell: No account in this store has the e-mail address eve@example.org.\n",
+      expect(await (await fetch(firstLink)).text()).toContain("ada@example.org");
+      expect(await setPassword(firstLink)).toBe(200);
+      expect(await setPassword(firstLink)).toBe(404);
+      const { output } = await run(own, "user", "reset-link", "Ada@example.org");
+      expect(await setPassword(linkIn(output))).toBe(200);
+      expect(await run(own, "user", "reset-link", "eve@example.org")).toMatchObject({
+        code: 3,
+        complaint: "stepwell: No account in this store has the e-mail address eve@example.org.\n",
+      });
+      await stop(service, "SIGTERM");
     });
-    await stop(service, "SIGTERM");
   });
 });
 

@@ -36,8 +36,8 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** `npm test` tries one example with a worker and one without. The tests of definitions and of executors try what the other examples do. */
-const triedNames = scope === "all" ? sampleNames.filter((name) => name !== sampleName) : ["worker", "parallel-saga"];
+/** `npm test` tries the example with a worker. The tests of definitions and of executors try what the other examples do. */
+const triedNames = scope === "all" ? sampleNames.filter((name) => name !== sampleName) : ["worker"];
 
 test.concurrent.for(triedNames)("the commands of examples/%s do what its README says", async (name) => {
   await moveToFreePort(join(directory, "examples", name));

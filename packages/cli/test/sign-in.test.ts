@@ -213,20 +213,22 @@ inWholeMatrix(() => {
   });
 });
 
-test.concurrent("a sign-in over http to another machine is rejected before anything is sent", async () => {
-  const terminal = await newTerminal();
-  for (const url of ["http://stepwell.example.com", "http://10.0.0.1:8080", "http://localhost.example.com"]) {
-    expect(await run(terminal.environment, "login", "--url", url)).toMatchObject({
-      code: 2,
-      complaint: expect.stringContaining("is not encrypted"),
-    });
-  }
-  for (const url of ["localhost:8080", "ftp://localhost", "http://ada:secret@localhost", "http://localhost?a=b"]) {
-    expect(await run(terminal.environment, "login", "--url", url)).toMatchObject({
-      code: 2,
-      complaint: expect.stringContaining("is not the address of a service"),
-    });
-  }
+inWholeMatrix(() => {
+  test.concurrent("a sign-in over http to another machine is rejected before anything is sent", async () => {
+    const terminal = await newTerminal();
+    for (const url of ["http://stepwell.example.com", "http://10.0.0.1:8080", "http://localhost.example.com"]) {
+      expect(await run(terminal.environment, "login", "--url", url)).toMatchObject({
+        code: 2,
+        complaint: expect.stringContaining("is not encrypted"),
+      });
+    }
+    for (const url of ["localhost:8080", "ftp://localhost", "http://ada:secret@localhost", "http://localhost?a=b"]) {
+      expect(await run(terminal.environment, "login", "--url", url)).toMatchObject({
+        code: 2,
+        complaint: expect.stringContaining("is not the address of a service"),
+      });
+    }
+  });
 });
 
 inWholeMatrix(() => {

@@ -164,17 +164,19 @@ test.concurrent("a start waits for a server that is not up yet, and says so", as
   await remove();
 });
 
-test.concurrent("a mistyped setting is a warning in the log, and a secret key that does not match the store stops the start", async () => {
-  const { url, remove } = await newDatabase("newest");
-  const environment = { DATABASE_URL: url, STEPWELL_SECRET_KEY: secretKey, STEPWELL_PORT: "0" };
-  const service = start({ ...environment, STEPWELL_PROT: "1" }, "serve");
-  expect(await printed(service, '"msg":"listening"')).toContain(
-    '"msg":"The variable STEPWELL_PROT is set, but Stepwell knows no such setting; did you mean `STEPWELL_PORT`?"',
-  );
-  await stop(service, "SIGTERM");
-  const said = await complaint({ ...environment, STEPWELL_SECRET_KEY: randomBytes(32).toString("base64") });
-  expect(said).toContain("STEPWELL_SECRET_KEY is not the secret key of this store");
-  await remove();
+inWholeMatrix(() => {
+  test.concurrent("a mistyped setting is a warning in the log, and a secret key that does not match the store stops the start", async () => {
+    const { url, remove } = await newDatabase("newest");
+    const environment = { DATABASE_URL: url, STEPWELL_SECRET_KEY: secretKey, STEPWELL_PORT: "0" };
+    const service = start({ ...environment, STEPWELL_PROT: "1" }, "serve");
+    expect(await printed(service, '"msg":"listening"')).toContain(
+      '"msg":"The variable STEPWELL_PROT is set, but Stepwell knows no such setting; did you mean `STEPWELL_PORT`?"',
+    );
+    await stop(service, "SIGTERM");
+    const said = await complaint({ ...environment, STEPWELL_SECRET_KEY: randomBytes(32).toString("base64") });
+    expect(said).toContain("STEPWELL_SECRET_KEY is not the secret key of this store");
+    await remove();
+  });
 });
 
 test.concurrent("an invalid data directory stops the start with a sentence about STEPWELL_DATA_DIR", async () => {
@@ -192,13 +194,17 @@ test.concurrent("an invalid data directory stops the start with a sentence about
   );
 });
 
-test.concurrent("a data directory that another process uses stops the start with a sentence about STEPWELL_DATA_DIR", async () => {
-  const dataDir = join(directory, "locked");
-  await layEmbeddedStore(dataDir);
-  const service = start({ STEPWELL_DATA_DIR: dataDir, STEPWELL_PORT: "0" }, "serve");
-  await printed(service, '"msg":"listening"');
-  expect(await complaint({ STEPWELL_DATA_DIR: dataDir })).toMatch(/Another Stepwell process holds .*STEPWELL_DATA_DIR/);
-  await stop(service, "SIGTERM");
+inWholeMatrix(() => {
+  test.concurrent("a data directory that another process uses stops the start with a sentence about STEPWELL_DATA_DIR", async () => {
+    const dataDir = join(directory, "locked");
+    await layEmbeddedStore(dataDir);
+    const service = start({ STEPWELL_DATA_DIR: dataDir, STEPWELL_PORT: "0" }, "serve");
+    await printed(service, '"msg":"listening"');
+    expect(await complaint({ STEPWELL_DATA_DIR: dataDir })).toMatch(
+      /Another Stepwell process holds .*STEPWELL_DATA_DIR/,
+    );
+    await stop(service, "SIGTERM");
+  });
 });
 
 test.concurrent.each([

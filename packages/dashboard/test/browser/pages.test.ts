@@ -1,6 +1,5 @@
 import { failingDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { newPerson, rightPassword } from "@stepwell/testing/people.ts";
-import { scope } from "@stepwell/testing/scope.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { postgresHome } from "@stepwell/testing/stores.ts";
 import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
@@ -11,8 +10,6 @@ import { testBrowser } from "./support/browser.ts";
 import { deploy, newOwner, type Owner, signInAt, submitAndWait } from "./support/people.ts";
 
 const browser = testBrowser();
-/** In `npm test`, the pages are light on a wide screen and dark on a telephone. */
-const schemes: readonly ("light" | "dark")[] = scope === "all" ? ["light", "dark"] : ["light"];
 
 // The look of a page does not depend on the store.
 describe("in their normal appearance", () => {
@@ -28,18 +25,20 @@ describe("in their normal appearance", () => {
     return { owner, waiting, failing };
   }
 
-  test.each(schemes)("every page follows the accessibility rules in %s", async (colorScheme) => {
-    const { owner, waiting } = await busyOwner();
-    const page = await browser.newPage({ colorScheme });
-    await signInAt(page, owner.url, owner);
-    for (const { path, shown } of pagesOf(waiting)) {
-      await goTo(page, owner, path);
-      await shown(page);
-      await expectAccessible(page, `${path} in ${colorScheme}`);
-    }
-    await page.getByRole("button", { name: "Theme" }).click();
-    await page.getByRole("menu").waitFor();
-    await expectAccessible(page, "a menu");
+  inWholeMatrix(() => {
+    test.each(["light", "dark"] as const)("every page follows the accessibility rules in %s", async (colorScheme) => {
+      const { owner, waiting } = await busyOwner();
+      const page = await browser.newPage({ colorScheme });
+      await signInAt(page, owner.url, owner);
+      for (const { path, shown } of pagesOf(waiting)) {
+        await goTo(page, owner, path);
+        await shown(page);
+        await expectAccessible(page, `${path} in ${colorScheme}`);
+      }
+      await page.getByRole("button", { name: "Theme" }).click();
+      await page.getByRole("menu").waitFor();
+      await expectAccessible(page, "a menu");
+    });
   });
 
   inWholeMatrix(() => {
@@ -87,6 +86,7 @@ describe("in their normal appearance", () => {
     });
   });
 
+  // `npm test` opens the pages only here: dark, and on a telephone.
   test("every page is no wider than a telephone, cuts off no name in its tables, and follows the accessibility rules", async () => {
     const { owner, waiting } = await busyOwner();
     const page = await browser.newPage({ width: 360, colorScheme: "dark" });

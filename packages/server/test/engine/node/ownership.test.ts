@@ -163,24 +163,26 @@ test("the outcome of a call that another node has taken over has no effect", asy
   expect((await historyTypes(api, jobId)).filter((type) => type === "step.succeeded")).toHaveLength(1);
 });
 
-test("an event that comes through another node does not move the call or the job to that node", async () => {
-  const organization = await cluster.node(0).newOrganization();
-  const { api } = organization;
-  const definition = definitionOf(functionStep("call", "held", "wait"), waitStep("wait", ["approved"], null));
-  const { workflowId } = await deploy(api, definition);
-  const jobId = await submit(api, workflowId);
-  const call = await functions.nextCall(jobId);
-  const owner = await ownerOf(jobId);
+inWholeMatrix(() => {
+  test("an event that comes through another node does not move the call or the job to that node", async () => {
+    const organization = await cluster.node(0).newOrganization();
+    const { api } = organization;
+    const definition = definitionOf(functionStep("call", "held", "wait"), waitStep("wait", ["approved"], null));
+    const { workflowId } = await deploy(api, definition);
+    const jobId = await submit(api, workflowId);
+    const call = await functions.nextCall(jobId);
+    const owner = await ownerOf(jobId);
 
-  const elsewhere = byWayOf(cluster.node(1), organization);
-  const sent = await elsewhere.call("SendJobEvent", { params: { jobId }, body: { eventId: "approved" } });
+    const elsewhere = byWayOf(cluster.node(1), organization);
+    const sent = await elsewhere.call("SendJobEvent", { params: { jobId }, body: { eventId: "approved" } });
 
-  expect(sent.body).toMatchObject({ outcome: "buffered" });
-  expect(owner.nodeId).toBe(cluster.node(0).running.engine.nodeId);
-  expect(await ownerOf(jobId)).toEqual(owner);
-  call.succeed();
-  expect(await finished(api, jobId)).toMatchObject({ status: "SUCCEEDED" });
-  expect(functions.callsOf(jobId)).toHaveLength(1);
+    expect(sent.body).toMatchObject({ outcome: "buffered" });
+    expect(owner.nodeId).toBe(cluster.node(0).running.engine.nodeId);
+    expect(await ownerOf(jobId)).toEqual(owner);
+    call.succeed();
+    expect(await finished(api, jobId)).toMatchObject({ status: "SUCCEEDED" });
+    expect(functions.callsOf(jobId)).toHaveLength(1);
+  });
 });
 
 test("a job that is cancelled by another node stays cancelled, whatever its call answers", async () => {
@@ -240,43 +242,47 @@ inWholeMatrix(() => {
   });
 });
 
-test("a node that stops hands over the call that follows a finished one", async () => {
-  const organization = await cluster.node(0).newOrganization();
-  const { api } = organization;
-  const steps = definitionOf(functionStep("first", "held", "second"), functionStep("second", "held", null));
-  const { workflowId } = await deploy(api, steps);
-  const leaving = await cluster.addNode({ STEPWELL_DRAIN_SECONDS: "20" });
-  const [passedOn, kept] = [
-    await submit(byWayOf(leaving, organization), workflowId),
-    await submit(byWayOf(leaving, organization), workflowId),
-  ];
-  const calls = await Promise.all([functions.nextCall(passedOn), functions.nextCall(kept)]);
+inWholeMatrix(() => {
+  test("a node that stops hands over the call that follows a finished one", async () => {
+    const organization = await cluster.node(0).newOrganization();
+    const { api } = organization;
+    const steps = definitionOf(functionStep("first", "held", "second"), functionStep("second", "held", null));
+    const { workflowId } = await deploy(api, steps);
+    const leaving = await cluster.addNode({ STEPWELL_DRAIN_SECONDS: "20" });
+    const [passedOn, kept] = [
+      await submit(byWayOf(leaving, organization), workflowId),
+      await submit(byWayOf(leaving, organization), workflowId),
+    ];
+    const calls = await Promise.all([functions.nextCall(passedOn), functions.nextCall(kept)]);
 
-  const left = cluster.stopNode(leaving);
-  calls[0].succeed();
-  // The leaving node still waits for its other call at this time.
-  (await functions.nextCall(passedOn)).succeed({ by: "another node" });
+    const left = cluster.stopNode(leaving);
+    calls[0].succeed();
+    // The leaving node still waits for its other call at this time.
+    (await functions.nextCall(passedOn)).succeed({ by: "another node" });
 
-  expect(await finished(api, passedOn)).toMatchObject({ status: "SUCCEEDED", output: { by: "another node" } });
-  calls[1].succeed();
-  (await functions.nextCall(kept)).succeed();
-  expect(await finished(api, kept)).toMatchObject({ status: "SUCCEEDED" });
-  await left;
+    expect(await finished(api, passedOn)).toMatchObject({ status: "SUCCEEDED", output: { by: "another node" } });
+    calls[1].succeed();
+    (await functions.nextCall(kept)).succeed();
+    expect(await finished(api, kept)).toMatchObject({ status: "SUCCEEDED" });
+    await left;
+  });
 });
 
-test("a step whose node is lost eight times fails the job as Interrupted", async () => {
-  const { api } = await cluster.node(0).newOrganization();
-  const { workflowId } = await deploy(api, callingDefinition("held"));
-  const jobId = await submit(api, workflowId);
+inWholeMatrix(() => {
+  test("a step whose node is lost eight times fails the job as Interrupted", async () => {
+    const { api } = await cluster.node(0).newOrganization();
+    const { workflowId } = await deploy(api, callingDefinition("held"));
+    const jobId = await submit(api, workflowId);
 
-  for (let attempt = 1; attempt <= 8; attempt += 1) {
-    expect(await functions.nextCall(jobId)).toMatchObject({ attempt });
-    await giveTo(randomUUID(), jobId);
-  }
+    for (let attempt = 1; attempt <= 8; attempt += 1) {
+      expect(await functions.nextCall(jobId)).toMatchObject({ attempt });
+      await giveTo(randomUUID(), jobId);
+    }
 
-  expect(await finished(api, jobId)).toMatchObject({
-    status: "FAILED",
-    error: { code: "Interrupted", step: "call", attempt: 8 },
+    expect(await finished(api, jobId)).toMatchObject({
+      status: "FAILED",
+      error: { code: "Interrupted", step: "call", attempt: 8 },
+    });
+    expect(functions.callsOf(jobId)).toHaveLength(8);
   });
-  expect(functions.callsOf(jobId)).toHaveLength(8);
 });
