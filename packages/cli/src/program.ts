@@ -7,8 +7,6 @@ import { declareDeploy } from "./commands/deploy.ts";
 import { declareEvent } from "./commands/event.ts";
 import { declareHelp } from "./commands/help.ts";
 import { declareJob } from "./commands/job.ts";
-import { login } from "./commands/login.ts";
-import { logout } from "./commands/logout.ts";
 import { declareMember } from "./commands/member.ts";
 import { declareOrg } from "./commands/org.ts";
 import { declareProfile } from "./commands/profile.ts";
@@ -74,7 +72,8 @@ function declareWork(program: Command): void {
   declareApi(program);
 }
 
-// Commands that need the service's own code load it when they run: loading takes half a second, and no other command should wait for it.
+// Commands that need the service's own code or the OpenID client load them when they run: loading the service takes half a second, and no other
+// command should wait for it.
 function declareThisMachine(program: Command): void {
   program
     .command("login")
@@ -86,12 +85,12 @@ function declareThisMachine(program: Command): void {
     .option("--profile <name>", "sign in at the service of this profile")
     .option("--insecure", "allow unencrypted http to another machine; others in the network can then read the tokens")
     .description("sign in with a browser, here or on another machine, and store the sign-in for later commands")
-    .action(login);
+    .action(async (options) => (await import("./commands/login.ts")).login(options));
   program
     .command("logout")
     .option("--url <address>", "the address of the service; by default the one to which commands go")
     .description("end the session at the service, and remove the sign-in here")
-    .action(logout);
+    .action(async (options) => (await import("./commands/logout.ts")).logout(options));
   program.commandsGroup("On this machine:");
   declareProfile(program);
   program

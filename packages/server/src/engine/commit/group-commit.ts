@@ -157,10 +157,7 @@ class Group {
     for (const waiting of commands) this.add(waiting);
   });
   #queue: Waiting[] = [];
-  /**
-   * Commands of the batch under way that got no turn, because the time of their organization was used up. They come before all commands that arrived
-   * later.
-   */
+  /** Commands of the batch under way that got no turn, because their organization's time was used up. They come before all later commands. */
   #deferred: Waiting[] = [];
   #isDraining = false;
   #wasCostly = false;
