@@ -23,7 +23,7 @@ const slow = [
  */
 const thorough = [
   "**/{*-walks,family-interleaving,waiting,definition-checks,definition-costs,job-values,job-events,large-*}.test.ts",
-  "**/{key-plans,due-plans,queued-task-plans,index-use,slow-reads,citus-service}.test.ts",
+  "**/{key-plans,due-plans,queued-task-plans,index-use,slow-reads,metric-rollups,citus-service}.test.ts",
   "packages/server/test/engine/rate-limits.test.ts",
 ];
 /**
@@ -31,11 +31,13 @@ const thorough = [
  * `npm test`, and `command-line.test.ts` asks every command for its help.
  */
 const rare = [
-  "packages/dashboard/test/browser/{audit,docs,graph,invitation,oauth-clients,people,second-factor,settings}.test.ts",
-  "packages/dashboard/test/browser/{sign-in-providers,tag-history,task-queues,user-tokens}.test.ts",
+  "packages/dashboard/test/browser/{api-tokens,audit,branches,docs,graph,invitation,oauth-clients,people}.test.ts",
+  "packages/dashboard/test/browser/{second-factor,settings,sign-in-providers,tag-history,task-queues,user-tokens}.test.ts",
   "packages/cli/test/{audit,doctor,organization-limits,task-queues}.test.ts",
   "packages/client/test/service/package.test.ts",
-  "**/{sign-in-nodes,sign-in-cut-off,sign-in-outage,single-sign-on-outage,members-nodes,oauth-clients-nodes}.test.ts",
+  "**/{sign-in-nodes,sign-in-cut-off,sign-in-outage,members-nodes,oauth-clients-nodes}.test.ts",
+  "**/{single-sign-on-confirmation,single-sign-on-outage}.test.ts",
+  "packages/server/test/http/organizations/oauth-clients.test.ts",
   "packages/server/test/http/operations/secrets-at-rest.test.ts",
 ];
 /**

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Shell } from "@stepwell/testing/processes/shell.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { candidatesFor } from "../src/commands/completion.ts";
 import { withCurrentNames } from "../src/old-names.ts";
@@ -103,13 +104,15 @@ test("every command and every group has help, by --help and by `help`, also belo
   });
 });
 
-test("the version is printed by an option of the program alone, and by a command", async () => {
-  const { version } = JSON.parse(readFileSync(resolve(import.meta.dirname, "../package.json"), "utf8"));
-  for (const words of [["--version"], ["-V"], ["version"], ["version", "-q"]])
-    expect(await run({}, ...words)).toEqual({ code: 0, output: `${version}\n`, complaint: "" });
-  expect(JSON.parse((await run({}, "version", "--json")).output)).toEqual({ version });
-  // After the name of a command, this option belongs to the command itself.
-  expect(await run(nowhere, "tag", "set", "order", "next", "--version")).toMatchObject({ code: 2 });
+inWholeMatrix(() => {
+  test("the version is printed by an option of the program alone, and by a command", async () => {
+    const { version } = JSON.parse(readFileSync(resolve(import.meta.dirname, "../package.json"), "utf8"));
+    for (const words of [["--version"], ["-V"], ["version"], ["version", "-q"]])
+      expect(await run({}, ...words)).toEqual({ code: 0, output: `${version}\n`, complaint: "" });
+    expect(JSON.parse((await run({}, "version", "--json")).output)).toEqual({ version });
+    // After the name of a command, this option belongs to the command itself.
+    expect(await run(nowhere, "tag", "set", "order", "next", "--version")).toMatchObject({ code: 2 });
+  });
 });
 
 test.each([[["sample"]], [["completion", "bash"]], [["sample", "--json"]]])(
@@ -195,62 +198,66 @@ test("completion offers the commands, options and values that fit the typed text
   expect(candidatesFor(program, ["compl"])).toEqual(["completion"]);
 });
 
-test("the completion for bash completes commands, options and their values when the user presses the Tab key", async () => {
-  // A program that plays the person at a terminal: everything that bash prints there is what a person would see.
-  const terminal = `
-import os, pty, sys
-pid, bash = pty.fork()
-if pid == 0:
-    os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
-os.write(bash, sys.argv[1].encode())
-printed = b""
-try:
-    while part := os.read(bash, 65536):
-        printed += part
-except OSError:
-    pass
-sys.stdout.buffer.write(printed)
-`;
-  const typed = [
-    "PS1=; bind 'set enable-bracketed-paste off'",
-    `stepwell() { '${process.execPath}' '${entry}' "$@"; }`,
-    "source <(stepwell completion bash)",
-    "stepwell job expl\t --he\t",
-    "said() { printf 'typed: <%s>\\n' \"$*\"; }; complete -o default -F _stepwell said",
-    "said job list --status=F\t --status C\t",
-    "said help wor\t sh\t",
-    "said deploy ord\t",
-    "exit",
-  ];
-  await writeFile(join(directory, "order.json"), "{}");
-  const shell = new Shell(directory, { TERM: "dumb" });
-  const { output } = await shell.start("python3", "-c", terminal, `${typed.join("\n")}\n`).ended;
-  expect(output).toContain("Usage: stepwell job explain [options] <jobId>");
-  expect(output.match(/^typed: <.*>/gm)).toEqual([
-    "typed: <job list --status=FAILED --status CANCELLED>",
-    "typed: <help workflow show>",
-    "typed: <deploy order.json>",
-  ]);
+inWholeMatrix(() => {
+  test("the completion for bash completes commands, options and their values when the user presses the Tab key", async () => {
+    // A program that plays the person at a terminal: everything that bash prints there is what a person would see.
+    const terminal = `
+  import os, pty, sys
+  pid, bash = pty.fork()
+  if pid == 0:
+      os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
+  os.write(bash, sys.argv[1].encode())
+  printed = b""
+  try:
+      while part := os.read(bash, 65536):
+          printed += part
+  except OSError:
+      pass
+  sys.stdout.buffer.write(printed)
+  `;
+    const typed = [
+      "PS1=; bind 'set enable-bracketed-paste off'",
+      `stepwell() { '${process.execPath}' '${entry}' "$@"; }`,
+      "source <(stepwell completion bash)",
+      "stepwell job expl\t --he\t",
+      "said() { printf 'typed: <%s>\\n' \"$*\"; }; complete -o default -F _stepwell said",
+      "said job list --status=F\t --status C\t",
+      "said help wor\t sh\t",
+      "said deploy ord\t",
+      "exit",
+    ];
+    await writeFile(join(directory, "order.json"), "{}");
+    const shell = new Shell(directory, { TERM: "dumb" });
+    const { output } = await shell.start("python3", "-c", terminal, `${typed.join("\n")}\n`).ended;
+    expect(output).toContain("Usage: stepwell job explain [options] <jobId>");
+    expect(output.match(/^typed: <.*>/gm)).toEqual([
+      "typed: <job list --status=FAILED --status CANCELLED>",
+      "typed: <help workflow show>",
+      "typed: <deploy order.json>",
+    ]);
+  });
 });
 
-test("a profile names a service and an organization, and contains no secret", async () => {
-  const home = {
-    HOME: directory,
-    XDG_CONFIG_HOME: join(directory, "profiles"),
-    STEPWELL_DATA_DIR: join(directory, "none"),
-  };
-  const set = ["profile", "set", "prod", "--url", "http://127.0.0.1:9/", "--organization", "acme"];
-  expect(await run(home, ...set)).toMatchObject({ code: 0 });
-  expect(JSON.parse((await run(home, "profile", "list", "--json")).output)).toEqual([
-    { name: "prod", url: "http://127.0.0.1:9", organization: "acme", isCurrent: false },
-  ]);
-  // Without a command, `stepwell` names the service to which commands go.
-  expect((await run({ ...home, STEPWELL_PROFILE: "prod" })).output).toContain("Commands go to http://127.0.0.1:9.");
-  expect(await run({ ...home, STEPWELL_TOKEN: "none" }, "whoami", "--profile", "test")).toMatchObject({
-    code: 3,
-    complaint: expect.stringMatching(/There is no profile test\. The profiles are: prod\./),
+inWholeMatrix(() => {
+  test("a profile names a service and an organization, and contains no secret", async () => {
+    const home = {
+      HOME: directory,
+      XDG_CONFIG_HOME: join(directory, "profiles"),
+      STEPWELL_DATA_DIR: join(directory, "none"),
+    };
+    const set = ["profile", "set", "prod", "--url", "http://127.0.0.1:9/", "--organization", "acme"];
+    expect(await run(home, ...set)).toMatchObject({ code: 0 });
+    expect(JSON.parse((await run(home, "profile", "list", "--json")).output)).toEqual([
+      { name: "prod", url: "http://127.0.0.1:9", organization: "acme", isCurrent: false },
+    ]);
+    // Without a command, `stepwell` names the service to which commands go.
+    expect((await run({ ...home, STEPWELL_PROFILE: "prod" })).output).toContain("Commands go to http://127.0.0.1:9.");
+    expect(await run({ ...home, STEPWELL_TOKEN: "none" }, "whoami", "--profile", "test")).toMatchObject({
+      code: 3,
+      complaint: expect.stringMatching(/There is no profile test\. The profiles are: prod\./),
+    });
+    expect((await run(home)).output).toContain("No service is chosen yet.");
+    await run(home, "profile", "use", "prod");
+    expect((await run(home)).output).toContain("Commands go to http://127.0.0.1:9.");
   });
-  expect((await run(home)).output).toContain("No service is chosen yet.");
-  await run(home, "profile", "use", "prod");
-  expect((await run(home)).output).toContain("Commands go to http://127.0.0.1:9.");
 });

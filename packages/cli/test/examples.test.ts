@@ -5,6 +5,7 @@ import { findFreePort } from "@stepwell/testing/free-port.ts";
 import { endShells, Shell } from "@stepwell/testing/processes/shell.ts";
 import { scope } from "@stepwell/testing/scope.ts";
 import { layEmbeddedStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startWorker, submitTask } from "../../dashboard/src/parts/words/first-commands.ts";
 import { sampleName, sampleNames } from "../src/commands/sample.ts";
@@ -59,14 +60,16 @@ test.concurrent.for(triedNames)("the commands of examples/%s do what its README 
   expect(lines.filter(({ remark }) => remark.startsWith("SUCCEEDED ")).length).toBeGreaterThan(1);
 });
 
-test.concurrent("the commands of a page without task queues start a worker, which executes the job of the next command", async () => {
-  const [printWorker = "", startIt] = startWorker.split("\n");
-  await stepwell(printWorker);
-  expect(startIt).toBe("node worker.ts");
-  await shell.start(process.execPath, "worker.ts").printed(" at http");
-  const job = JSON.parse(await stepwell(`${submitTask} --wait 20 --json`));
-  expect(job).toMatchObject({ status: "SUCCEEDED", output: { image: "cat.png", thumbnails: { length: 2 } } });
-  expect(await stepwell("npx stepwell sample worker.py")).toBe(await textOf(examples, "worker", "worker.py"));
+inWholeMatrix(() => {
+  test.concurrent("the commands of a page without task queues start a worker, which executes the job of the next command", async () => {
+    const [printWorker = "", startIt] = startWorker.split("\n");
+    await stepwell(printWorker);
+    expect(startIt).toBe("node worker.ts");
+    await shell.start(process.execPath, "worker.ts").printed(" at http");
+    const job = JSON.parse(await stepwell(`${submitTask} --wait 20 --json`));
+    expect(job).toMatchObject({ status: "SUCCEEDED", output: { image: "cat.png", thumbnails: { length: 2 } } });
+    expect(await stepwell("npx stepwell sample worker.py")).toBe(await textOf(examples, "worker", "worker.py"));
+  });
 });
 
 test.concurrent("the commands of docs/tutorial.md print what the page says", async () => {

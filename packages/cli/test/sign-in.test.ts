@@ -103,29 +103,31 @@ inWholeMatrix(() => {
   });
 });
 
-test.concurrent("a sign-in that is about to expire is renewed and stored, once for all commands that run at the same time", async () => {
-  const terminal = await newTerminal();
-  await signIn(terminal);
-  const before = age(terminal);
-  const both = await Promise.all([
-    run(terminal.environment, "whoami"),
-    run(terminal.environment, "whoami"),
-    run(terminal.environment, "whoami"),
-  ]);
-  expect(both.map(({ code, complaint }) => [code, complaint])).toEqual([
-    [0, ""],
-    [0, ""],
-    [0, ""],
-  ]);
-  const first = stored(terminal);
-  expect(first.refreshToken).not.toBe(before.refreshToken);
-  expect(first.expiresAt).toBeGreaterThan(Date.now() + 3_000_000);
-  // If the file still had an earlier refresh token, the service would take its use for theft.
-  await ageExchanges(60);
-  age(terminal);
-  expect((await run(terminal.environment, "whoami")).code).toBe(0);
-  expect(stored(terminal).refreshToken).not.toBe(first.refreshToken);
-  expect(await accessOf(stored(terminal).idToken)).toBe(200);
+inWholeMatrix(() => {
+  test.concurrent("a sign-in that is about to expire is renewed and stored, once for all commands that run at the same time", async () => {
+    const terminal = await newTerminal();
+    await signIn(terminal);
+    const before = age(terminal);
+    const both = await Promise.all([
+      run(terminal.environment, "whoami"),
+      run(terminal.environment, "whoami"),
+      run(terminal.environment, "whoami"),
+    ]);
+    expect(both.map(({ code, complaint }) => [code, complaint])).toEqual([
+      [0, ""],
+      [0, ""],
+      [0, ""],
+    ]);
+    const first = stored(terminal);
+    expect(first.refreshToken).not.toBe(before.refreshToken);
+    expect(first.expiresAt).toBeGreaterThan(Date.now() + 3_000_000);
+    // If the file still had an earlier refresh token, the service would take its use for theft.
+    await ageExchanges(60);
+    age(terminal);
+    expect((await run(terminal.environment, "whoami")).code).toBe(0);
+    expect(stored(terminal).refreshToken).not.toBe(first.refreshToken);
+    expect(await accessOf(stored(terminal).idToken)).toBe(200);
+  });
 });
 
 test.concurrent("logout ends the session at the service and deletes the local tokens", async () => {

@@ -151,17 +151,19 @@ inWholeMatrix(() => {
   });
 });
 
-test.concurrent("a start waits for a server that is not up yet, and says so", async () => {
-  const { url, remove } = await newDatabase("newest");
-  const proxy = await TcpProxy.before(url);
-  await proxy.refuse();
-  const environment = { DATABASE_URL: proxy.url, STEPWELL_SECRET_KEY: secretKey, STEPWELL_PORT: "0" };
-  const service = converse({ ...environment, STEPWELL_DATABASE_START_SECONDS: "60" }, ["serve"]);
-  await service.said('"msg":"waiting for the database"');
-  await proxy.pass();
-  await service.said('"msg":"listening"');
-  await proxy.stop();
-  await remove();
+inWholeMatrix(() => {
+  test.concurrent("a start waits for a server that is not up yet, and says so", async () => {
+    const { url, remove } = await newDatabase("newest");
+    const proxy = await TcpProxy.before(url);
+    await proxy.refuse();
+    const environment = { DATABASE_URL: proxy.url, STEPWELL_SECRET_KEY: secretKey, STEPWELL_PORT: "0" };
+    const service = converse({ ...environment, STEPWELL_DATABASE_START_SECONDS: "60" }, ["serve"]);
+    await service.said('"msg":"waiting for the database"');
+    await proxy.pass();
+    await service.said('"msg":"listening"');
+    await proxy.stop();
+    await remove();
+  });
 });
 
 inWholeMatrix(() => {
@@ -242,20 +244,22 @@ test.concurrent.each([
   expect(existsSync(dataDir)).toBe(false);
 });
 
-test("a directory that this user may not write to stops the start with a sentence about STEPWELL_DATA_DIR", async () => {
-  const dataDir = join(directory, "closed");
-  mkdirSync(dataDir);
-  chmodSync(dataDir, 0o500);
-  onTestFinished(() => chmodSync(dataDir, 0o700));
-  // Root may write everywhere, unless this command takes that permission away.
-  const without = process.getuid?.() === 0 ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : ["env"];
-  const [command = "", ...words] = [...without, process.execPath, entry, "serve"];
-  const environment = { PATH: process.env.PATH, STEPWELL_DATA_DIR: dataDir };
-  const { status, stderr } = spawnSync(command, words, { env: environment, encoding: "utf8" });
-  expect(status).toBe(1);
-  expect(stderr).toMatch(
-    /^stepwell: STEPWELL_DATA_DIR names .*, but the user that runs this process may not [^\n]+\n$/,
-  );
+inWholeMatrix(() => {
+  test("a directory that this user may not write to stops the start with a sentence about STEPWELL_DATA_DIR", async () => {
+    const dataDir = join(directory, "closed");
+    mkdirSync(dataDir);
+    chmodSync(dataDir, 0o500);
+    onTestFinished(() => chmodSync(dataDir, 0o700));
+    // Root may write everywhere, unless this command takes that permission away.
+    const without = process.getuid?.() === 0 ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : ["env"];
+    const [command = "", ...words] = [...without, process.execPath, entry, "serve"];
+    const environment = { PATH: process.env.PATH, STEPWELL_DATA_DIR: dataDir };
+    const { status, stderr } = spawnSync(command, words, { env: environment, encoding: "utf8" });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(
+      /^stepwell: STEPWELL_DATA_DIR names .*, but the user that runs this process may not [^\n]+\n$/,
+    );
+  });
 });
 
 test.concurrent.each([
