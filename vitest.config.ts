@@ -1,4 +1,6 @@
+import { basename } from "node:path";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer } from "vitest/node";
 import { scope } from "./packages/testing/src/scope.ts";
 
 const service = [
@@ -23,7 +25,7 @@ const slow = [
  */
 const thorough = [
   "**/{*-walks,family-interleaving,waiting,definition-checks,definition-costs,job-values,job-events,large-*}.test.ts",
-  "**/{key-plans,due-plans,queued-task-plans,index-use,slow-reads,metric-rollups,citus-service}.test.ts",
+  "**/{key-plans,due-plans,queued-task-plans,index-use,slow-reads,unread-answers,metric-rollups,citus-service}.test.ts",
   "packages/server/test/engine/rate-limits.test.ts",
 ];
 /**
@@ -38,7 +40,7 @@ const rare = [
   "**/{sign-in-nodes,sign-in-cut-off,sign-in-outage,members-nodes,oauth-clients-nodes}.test.ts",
   "**/{single-sign-on-confirmation,single-sign-on-outage}.test.ts",
   "packages/server/test/http/organizations/oauth-clients.test.ts",
-  "packages/server/test/http/operations/secrets-at-rest.test.ts",
+  "packages/server/test/http/operations/{nodes,secrets-at-rest}.test.ts",
 ];
 /**
  * Files that a scope leaves out. `npm test` leaves files to the whole matrix, which runs each night, so that it takes less than eight minutes. `quick`
@@ -47,13 +49,14 @@ const rare = [
 const leftOut: Readonly<Record<string, readonly string[]>> = {
   quick: [matrix, ...slow, ...thorough, "packages/server/test/http/**", ...commandLine, ...browser],
   usual: [matrix, ...thorough, ...rare],
-  all: [],
 };
+/** Without a scope, somebody runs single files, and each file that is named should run. */
+const left = process.env.STEPWELL_TEST_SCOPE === undefined ? [matrix] : (leftOut[scope] ?? []);
 /** Files that need a plain PostgreSQL server: a real Citus cluster needs no stand-in, and does not show PostgreSQL's query plans. */
 const ofPlainServer =
   "**/{citus,citus-service,one-shard,key-plans,due-plans,queued-task-plans,index-use,uuid-hash}.test.ts";
 const leftToPlainServers = process.env.STEPWELL_TEST_CITUS_URL === undefined ? [] : [ofPlainServer];
-const left = [...(leftOut[scope] ?? []), ...leftToPlainServers];
+const excluded = [...left, ...leftToPlainServers, "**/node_modules/**"];
 /** This test runs npm, which is not this project's code and may need `__proto__`. */
 const withoutProto = process.env.NODE_OPTIONS?.includes("--disable-proto") ? ["**/first-five-minutes.test.ts"] : [];
 
@@ -84,12 +87,32 @@ const groupOrder = scope === "all" ? 1 : 0;
  */
 const experimental = { viteModuleRunner: false, nodeLoader: false };
 
+/** Small files whose tests take long. At the end of a run, one of them would keep one worker busy while the others have nothing to do. */
+const smallButLong = /^(scenarios|scenarios-children|interleaving|timers-of-dead-node|flow)\.test\.ts$/;
+
+/**
+ * Vitest begins with the files that took longest in the last run. In a fresh clone it knows only their sizes and begins with the largest, so here the
+ * small files that take long come first in their project.
+ */
+class LongFirst extends BaseSequencer {
+  override async sort(files: Parameters<BaseSequencer["sort"]>[0]): Promise<typeof files> {
+    const byProject = Map.groupBy(await super.sort(files), ({ project }) => project.name);
+    return [...byProject.values()].flatMap((sorted) => {
+      const { long = [], other = [] } = Object.groupBy(sorted, ({ moduleId }) =>
+        smallButLong.test(basename(moduleId)) ? "long" : "other",
+      );
+      return [...long, ...other];
+    });
+  }
+}
+
 /*
  * Files of one worker share the modules that they import (`isolate: false`): to load the service anew for each file took a fifth of the processor
  * time. So a file must leave nothing in a module that could disturb another file.
  */
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongFirst },
     projects: [
       {
         test: {
@@ -97,7 +120,7 @@ export default defineConfig({
           expect: { poll },
           experimental,
           include: ["packages/*/test/**/*.test.ts", "{bench,chaos}/**/*.test.ts"],
-          exclude: [...service, ...commandLine, ...browser, ...left, "**/node_modules/**"],
+          exclude: [...service, ...commandLine, ...browser, ...excluded],
           isolate: false,
           pool: "threads",
           setupFiles: properties,
@@ -113,7 +136,7 @@ export default defineConfig({
           experimental,
           retry,
           include: service,
-          exclude: [...left, "**/node_modules/**"],
+          exclude: excluded,
           setupFiles: properties,
           globalSetup: stores,
           testTimeout: 30_000,
@@ -129,7 +152,7 @@ export default defineConfig({
           experimental,
           retry,
           include: commandLine,
-          exclude: [...left, ...withoutProto, "**/node_modules/**"],
+          exclude: [...excluded, ...withoutProto],
           globalSetup: stores,
           // Each command is a process, and some make a store: on a busy machine, a test with a dozen of them takes longer than other tests.
           testTimeout: 120_000,
@@ -145,7 +168,7 @@ export default defineConfig({
           experimental,
           retry,
           include: browser,
-          exclude: [...left, "**/node_modules/**"],
+          exclude: excluded,
           globalSetup: stores,
           // In the whole matrix, some tests try every page.
           testTimeout: scope === "all" ? 180_000 : 60_000,

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { describeFinding } from "../src/output/definition-findings.ts";
 import { run } from "./process.ts";
@@ -60,19 +61,21 @@ test("validate shows only the relevant part of a line that is as long as the def
   ]);
 });
 
-test("a definition in another workflow language is reported as such, also by deploy, which cannot send a definition without a workflow name", async () => {
-  const states = { StartAt: "A", States: { A: { Type: "Pass", End: true } } };
-  const file = await fileWith(JSON.stringify(states));
-  const nowhere = { STEPWELL_URL: "http://127.0.0.1:9", STEPWELL_TOKEN: "t", STEPWELL_ORGANIZATION: "o" };
-  for (const command of ["validate", "deploy"]) {
-    const { code, complaint } = await run(nowhere, command, file);
-    expect({ code, complaint }).toMatchObject({
-      code: 1,
-      complaint: expect.stringMatching(
-        /1 error\.\n.*:1:16: error: \/States this is an Amazon States Language state machine/,
-      ),
-    });
-  }
+inWholeMatrix(() => {
+  test("a definition in another workflow language is reported as such, also by deploy, which cannot send a definition without a workflow name", async () => {
+    const states = { StartAt: "A", States: { A: { Type: "Pass", End: true } } };
+    const file = await fileWith(JSON.stringify(states));
+    const nowhere = { STEPWELL_URL: "http://127.0.0.1:9", STEPWELL_TOKEN: "t", STEPWELL_ORGANIZATION: "o" };
+    for (const command of ["validate", "deploy"]) {
+      const { code, complaint } = await run(nowhere, command, file);
+      expect({ code, complaint }).toMatchObject({
+        code: 1,
+        complaint: expect.stringMatching(
+          /1 error\.\n.*:1:16: error: \/States this is an Amazon States Language state machine/,
+        ),
+      });
+    }
+  });
 });
 
 async function fileWith(text: string): Promise<string> {
