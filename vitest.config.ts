@@ -38,7 +38,7 @@ const rare = [
   "packages/cli/test/{audit,doctor,organization-limits,task-queues}.test.ts",
   "packages/client/test/service/package.test.ts",
   "**/{sign-in-nodes,sign-in-cut-off,sign-in-outage,members-nodes,oauth-clients-nodes}.test.ts",
-  "**/{single-sign-on-confirmation,single-sign-on-outage}.test.ts",
+  "**/{single-sign-on,single-sign-on-confirmation,single-sign-on-outage}.test.ts",
   "packages/server/test/http/organizations/oauth-clients.test.ts",
   "packages/server/test/http/operations/{nodes,secrets-at-rest}.test.ts",
 ];

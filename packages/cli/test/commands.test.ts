@@ -78,29 +78,31 @@ test.concurrent("a job can be submitted, listed, explained and shown, and contin
   expect(types).toEqual(expect.arrayContaining(["job.submitted", "step.waiting", "event.received", "job.succeeded"]));
 });
 
-test.concurrent("`job watch` prints each entry as it comes and ends with the job; `cancel` and `resume` change the job", async () => {
-  const { api, environment, stepwell, json } = await world();
-  await deploy(api, waitingDefinition, "approval");
-  const { jobId } = await json("submit", "approval");
-  const watch = converse(environment, ["job", "watch", jobId]);
-  await watch.said("step.waiting");
-  expect(shown(await stepwell("job", "cancel", jobId))).toBe("The job ID is CANCELLED.\n");
-  const { code, output } = await watch.ended;
-  // A script that follows a job learns from the exit code that the job did not succeed.
-  expect({ code, last: output.trimEnd().split("\n").at(-1) }).toEqual({
-    code: 1,
-    last: expect.stringMatching(/^\S+Z {2}job\.cancelled/),
+inWholeMatrix(() => {
+  test.concurrent("`job watch` prints each entry as it comes and ends with the job; `cancel` and `resume` change the job", async () => {
+    const { api, environment, stepwell, json } = await world();
+    await deploy(api, waitingDefinition, "approval");
+    const { jobId } = await json("submit", "approval");
+    const watch = converse(environment, ["job", "watch", jobId]);
+    await watch.said("step.waiting");
+    expect(shown(await stepwell("job", "cancel", jobId))).toBe("The job ID is CANCELLED.\n");
+    const { code, output } = await watch.ended;
+    // A script that follows a job learns from the exit code that the job did not succeed.
+    expect({ code, last: output.trimEnd().split("\n").at(-1) }).toEqual({
+      code: 1,
+      last: expect.stringMatching(/^\S+Z {2}job\.cancelled/),
+    });
+    expect(shown(await stepwell("job", "resume", jobId))).toMatch(/^The job ID continues: it is /);
+    await stepwell("event", "send", jobId, "approved");
+    const again = await stepwell("job", "watch", jobId, "--json");
+    expect(again.code).toBe(0);
+    const entries = again.output
+      .trimEnd()
+      .split("\n")
+      .map((line: string) => JSON.parse(line));
+    expect(entries[0]).toMatchObject({ sequence: 1, type: "job.submitted" });
+    expect(entries.at(-1)).toMatchObject({ type: "job.succeeded" });
   });
-  expect(shown(await stepwell("job", "resume", jobId))).toMatch(/^The job ID continues: it is /);
-  await stepwell("event", "send", jobId, "approved");
-  const again = await stepwell("job", "watch", jobId, "--json");
-  expect(again.code).toBe(0);
-  const entries = again.output
-    .trimEnd()
-    .split("\n")
-    .map((line: string) => JSON.parse(line));
-  expect(entries[0]).toMatchObject({ sequence: 1, type: "job.submitted" });
-  expect(entries.at(-1)).toMatchObject({ type: "job.succeeded" });
 });
 
 inWholeMatrix(() => {
@@ -314,36 +316,38 @@ inWholeMatrix(() => {
   });
 });
 
-test.concurrent("an owner creates tokens, roles and invitations, changes members' roles, and finds all of it in the audit trail", async () => {
-  const { organizationId, owner } = await service.newOrganization();
-  const environment = {
-    STEPWELL_URL: service.baseUrl,
-    STEPWELL_TOKEN: owner.token,
-    STEPWELL_ORGANIZATION: organizationId,
-  };
-  const as = async (...words: string[]) => await run(environment, ...words);
-  const secret = await as("token", "create", "ci", "--permission", "job:submit,job:read", "--expires-in-days", "7");
-  expect(secret).toMatchObject({ code: 0, complaint: expect.stringContaining("shown only now") });
-  const who = await run({ STEPWELL_URL: service.baseUrl, STEPWELL_TOKEN: secret.output.trim() }, "whoami");
-  expect(who.output).toMatch(/^the API token ci[\s\S]*permissions .*job:submit, job:read/);
-  const [token] = JSON.parse((await as("token", "list", "--json")).output);
-  expect((await as("token", "rotate", token.tokenId, "--quiet")).output.trim()).not.toBe(secret.output.trim());
-  expect((await as("token", "revoke", token.tokenId)).code).toBe(0);
-  expect((await as("role", "create", "watcher", "--permission", "job:read,job:list")).output).toMatch(
-    /job:read, job:list/,
-  );
-  expect((await as("role", "list", "--quiet")).output.split("\n")).toEqual(
-    expect.arrayContaining(["owner", "watcher"]),
-  );
-  expect((await as("member", "invite", "ann@example.com", "--role", "watcher")).output).toMatch(/^http\S+\n$/);
-  const [member] = JSON.parse((await as("member", "list", "--json")).output);
-  expect((await as("member", "update", member.email, "--role", "owner,watcher")).output).toMatch(
-    /is owner, watcher now/,
-  );
-  const actions = (await as("audit", "list")).output;
-  for (const action of ["apiToken", "role", "invitation", "member"]) expect(actions).toContain(action);
-  const exported = (await as("audit", "export")).output.trimEnd().split("\n");
-  expect(exported.map((line: string) => JSON.parse(line)).length).toBeGreaterThan(4);
+inWholeMatrix(() => {
+  test.concurrent("an owner creates tokens, roles and invitations, changes members' roles, and finds all of it in the audit trail", async () => {
+    const { organizationId, owner } = await service.newOrganization();
+    const environment = {
+      STEPWELL_URL: service.baseUrl,
+      STEPWELL_TOKEN: owner.token,
+      STEPWELL_ORGANIZATION: organizationId,
+    };
+    const as = async (...words: string[]) => await run(environment, ...words);
+    const secret = await as("token", "create", "ci", "--permission", "job:submit,job:read", "--expires-in-days", "7");
+    expect(secret).toMatchObject({ code: 0, complaint: expect.stringContaining("shown only now") });
+    const who = await run({ STEPWELL_URL: service.baseUrl, STEPWELL_TOKEN: secret.output.trim() }, "whoami");
+    expect(who.output).toMatch(/^the API token ci[\s\S]*permissions .*job:submit, job:read/);
+    const [token] = JSON.parse((await as("token", "list", "--json")).output);
+    expect((await as("token", "rotate", token.tokenId, "--quiet")).output.trim()).not.toBe(secret.output.trim());
+    expect((await as("token", "revoke", token.tokenId)).code).toBe(0);
+    expect((await as("role", "create", "watcher", "--permission", "job:read,job:list")).output).toMatch(
+      /job:read, job:list/,
+    );
+    expect((await as("role", "list", "--quiet")).output.split("\n")).toEqual(
+      expect.arrayContaining(["owner", "watcher"]),
+    );
+    expect((await as("member", "invite", "ann@example.com", "--role", "watcher")).output).toMatch(/^http\S+\n$/);
+    const [member] = JSON.parse((await as("member", "list", "--json")).output);
+    expect((await as("member", "update", member.email, "--role", "owner,watcher")).output).toMatch(
+      /is owner, watcher now/,
+    );
+    const actions = (await as("audit", "list")).output;
+    for (const action of ["apiToken", "role", "invitation", "member"]) expect(actions).toContain(action);
+    const exported = (await as("audit", "export")).output.trimEnd().split("\n");
+    expect(exported.map((line: string) => JSON.parse(line)).length).toBeGreaterThan(4);
+  });
 });
 
 inWholeMatrix(() => {

@@ -264,34 +264,34 @@ inWholeMatrix(() => {
   });
 });
 
-describe("on a store that init makes", () => {
-  let ownStore: PreparedStore;
-  let own: Record<string, string>;
-  let token: string;
-  let firstLink: string;
+inWholeMatrix(() => {
+  describe("on a store that init makes", () => {
+    let ownStore: PreparedStore;
+    let own: Record<string, string>;
+    let token: string;
+    let firstLink: string;
 
-  beforeAll(async () => {
-    ownStore = await postgresHome.prepare();
-    own = { ...ownStore.environment, STEPWELL_PORT: port, STEPWELL_SECRET_KEY: testSecretKey };
-  });
-  afterAll(() => ownStore.remove());
-
-  test("init creates the first owner only once", async () => {
-    const first = await run(own, "init", "--email", "ada@example.org", "--organization", "acme");
-    expect(first.code).toBe(0);
-    token = /stu_\w+/.exec(first.output)?.[0] ?? "";
-    firstLink = linkIn(first.output);
-    expect(await run(own, "init", "--email", "eve@example.org", "--organization", "acme")).toMatchObject({
-      code: 1,
-      complaint: expect.stringMatching(/already has an owner.*`stepwell user reset-link EMAIL`/),
+    beforeAll(async () => {
+      ownStore = await postgresHome.prepare();
+      own = { ...ownStore.environment, STEPWELL_PORT: port, STEPWELL_SECRET_KEY: testSecretKey };
     });
-    expect(await run(own, "dev")).toMatchObject({
-      code: 1,
-      complaint: expect.stringMatching(/^stepwell: `stepwell init` made this store.*`stepwell serve`\.\n$/),
-    });
-  });
+    afterAll(() => ownStore.remove());
 
-  inWholeMatrix(() => {
+    test("init creates the first owner only once", async () => {
+      const first = await run(own, "init", "--email", "ada@example.org", "--organization", "acme");
+      expect(first.code).toBe(0);
+      token = /stu_\w+/.exec(first.output)?.[0] ?? "";
+      firstLink = linkIn(first.output);
+      expect(await run(own, "init", "--email", "eve@example.org", "--organization", "acme")).toMatchObject({
+        code: 1,
+        complaint: expect.stringMatching(/already has an owner.*`stepwell user reset-link EMAIL`/),
+      });
+      expect(await run(own, "dev")).toMatchObject({
+        code: 1,
+        complaint: expect.stringMatching(/^stepwell: `stepwell init` made this store.*`stepwell serve`\.\n$/),
+      });
+    });
+
     test("the owner's token works unless the owner is disabled; the first link and a link for a forgotten password each set a password once", async () => {
       const service = start(own, "serve");
       const baseUrl = /"baseUrl":"([^"]+)"/.exec(await printed(service, '"msg":"listening"'))?.[1];
