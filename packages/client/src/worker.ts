@@ -190,8 +190,8 @@ export class Worker {
   }
 
   /**
-   * Sends an answer until the service has accepted it, as long as the worker holds the task. If the worker gave up earlier, a restart of the service
-   * would cause finished work to be done again.
+   * Sends an answer until the service has accepted it, as long as the worker holds the task, but at most for `maxAnswerMs`. If the worker gave up at
+   * the first failure, a restart of the service would cause finished work to be done again.
    */
   async #answer(task: Task, outcome: Outcome, signal: AbortSignal): Promise<void> {
     const { onError } = this.#options;

@@ -2887,7 +2887,7 @@ export interface components {
         };
         /**
          * AnsweredTask
-         * @description The answer is committed, and the job continues.
+         * @description What the worker said about the task is committed.
          */
         AnsweredTask: {
             taskId: string;
@@ -6202,7 +6202,7 @@ export interface operations {
                     eventId: string;
                     /** @description Any JSON value. */
                     payload?: unknown;
-                    /** @description The only step that the event is for. The step must list the id. */
+                    /** @description The only step that the event is for. The step must list the event id, or be a wait whose event ids come from expressions. */
                     step?: string;
                     /** @description The path of the branch in which `step` is, as in a job's `steps`. It is required for a step in a branch. If it is left out, it is the main line. */
                     branch?: string;
@@ -6519,7 +6519,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer is committed, and the job continues. */
+            /** @description What the worker said about the task is committed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6589,7 +6589,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer is committed, and the job continues. */
+            /** @description What the worker said about the task is committed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6644,7 +6644,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer is committed, and the job continues. */
+            /** @description What the worker said about the task is committed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

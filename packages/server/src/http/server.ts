@@ -202,7 +202,7 @@ function createApp(config: Config, basePath: string, headers: Readonly<Record<st
       requireHostHeader: false,
       headersTimeout: config.headersTimeoutMs,
       requestTimeout: config.requestTimeoutMs,
-      // The timeouts are checked this often. With the default of 30 s, every timeout would last at least 30 s.
+      // The timeouts are checked this often. With the default of 30 s, a timeout could come up to 30 s late.
       connectionsCheckingInterval: Math.min(1_000, config.headersTimeoutMs),
     },
     frameworkErrors: (error, request, reply) => {

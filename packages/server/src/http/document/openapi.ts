@@ -72,7 +72,10 @@ const tags = [
   ["organizations", "An organization owns everything else, and no two organizations share anything."],
   ["workflows", "A workflow has a name and a sequence of versions."],
   ["versions", "A version is one definition, which never changes."],
-  ["tags", "A tag points at a version and can be moved. Jobs are submitted with a tag."],
+  [
+    "tags",
+    "A tag points at a version and can be moved. A job can be submitted with a tag, or with the id or the number of a version.",
+  ],
   ["jobs", "A job runs one version with one input."],
   ["events", "A job waits for events, and your programs send them."],
   ["tasks", "A task is a step that waits in a queue for a worker, which is a program of yours."],

@@ -142,7 +142,7 @@ function checkQuery(findErrors: FindErrors, schema: QuerySchema, received: unkno
   const query = readQuery(schema, received);
   const errors = findErrors(query);
   if (errors.length > 0) return { error: invalid("query", query, errors) };
-  // Only the query is checked for NUL here: bodies were checked when they were parsed, and a path has only ids and tags.
+  // Only the query is checked for NUL here: bodies were checked when they were parsed, and a path with NUL names nothing that exists.
   const unstorable = Object.entries(query).find(([, text]) => typeof text === "string" && text.includes("\0"));
   if (unstorable === undefined) return { value: query };
   const problem = {

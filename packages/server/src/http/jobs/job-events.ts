@@ -201,7 +201,10 @@ function eventBody({ maxNameLength, maxStepRunsPerJob }: Config) {
     eventId: eventIdSchema(maxNameLength),
     payload: Type.Optional(Type.Unsafe<JsonValue>({ description: "Any JSON value." })),
     step: Type.Optional(
-      Type.String({ description: "The only step that the event is for. The step must list the id." }),
+      Type.String({
+        description:
+          "The only step that the event is for. The step must list the event id, or be a wait whose event ids come from expressions.",
+      }),
     ),
     branch: Type.Optional(
       Type.String({

@@ -7,7 +7,7 @@ export function takesEncoding(accepted: string | readonly string[] | undefined, 
     .some((part) => part.split(";")[0]?.trim().toLowerCase() === encoding && !/;\s*q=0(\.0*)?\s*$/.test(part));
 }
 
-/** Adds a request header on which the answer depends to the answer's Vary. */
+/** Adds to the answer's Vary the name of a request header on which the answer depends. */
 export function addVary(reply: FastifyReply, header: string): void {
   reply.header("vary", [reply.getHeader("vary"), header].filter(Boolean).join(", "));
 }
