@@ -202,19 +202,19 @@ inWholeMatrix(() => {
   test("the completion for bash completes commands, options and their values when the user presses the Tab key", async () => {
     // A program that plays the person at a terminal: everything that bash prints there is what a person would see.
     const terminal = `
-  import os, pty, sys
-  pid, bash = pty.fork()
-  if pid == 0:
-      os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
-  os.write(bash, sys.argv[1].encode())
-  printed = b""
-  try:
-      while part := os.read(bash, 65536):
-          printed += part
-  except OSError:
-      pass
-  sys.stdout.buffer.write(printed)
-  `;
+import os, pty, sys
+pid, bash = pty.fork()
+if pid == 0:
+    os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
+os.write(bash, sys.argv[1].encode())
+printed = b""
+try:
+    while part := os.read(bash, 65536):
+        printed += part
+except OSError:
+    pass
+sys.stdout.buffer.write(printed)
+`;
     const typed = [
       "PS1=; bind 'set enable-bracketed-paste off'",
       `stepwell() { '${process.execPath}' '${entry}' "$@"; }`,
