@@ -1,6 +1,4 @@
-import { basename } from "node:path";
 import { defineConfig } from "vitest/config";
-import { BaseSequencer } from "vitest/node";
 import { scope } from "./packages/testing/src/scope.ts";
 
 const service = [
@@ -19,18 +17,15 @@ const slow = [
   "**/{interleaving,fairness,rate-limits,citus}.test.ts",
   "packages/client/test/service/**",
 ];
-/**
- * Files that measure, walk at random for long, fill a store or the memory, or concern another home of the store. Their subjects also have quicker
- * tests.
- */
+/** Files that measure, walk at random for long, fill a store or the memory, or concern another home of the store. */
 const thorough = [
   "**/{*-walks,family-interleaving,waiting,definition-checks,definition-costs,job-values,job-events,large-*}.test.ts",
   "**/{key-plans,due-plans,queued-task-plans,index-use,slow-reads,unread-answers,metric-rollups,citus-service}.test.ts",
   "packages/server/test/engine/rate-limits.test.ts",
 ];
 /**
- * Files about a page or a command for a few people, or about sign-ins on several nodes and during outages. `pages.test.ts` opens every page in each
- * `npm test`, and `command-line.test.ts` asks every command for its help.
+ * Files about pages and commands beside the main ones (workflows, jobs, the editor), about single sign-on and OAuth clients, and about sign-ins on
+ * several nodes or during outages. `npm test` still opens every page (`pages.test.ts`), and asks every command for its help (`command-line.test.ts`).
  */
 const rare = [
   "packages/dashboard/test/browser/{api-tokens,audit,branches,docs,graph,invitation,oauth-clients,people}.test.ts",
@@ -87,32 +82,12 @@ const groupOrder = scope === "all" ? 1 : 0;
  */
 const experimental = { viteModuleRunner: false, nodeLoader: false };
 
-/** Small files whose tests take long. At the end of a run, one of them would keep one worker busy while the others have nothing to do. */
-const smallButLong = /^(scenarios|scenarios-children|interleaving|timers-of-dead-node|flow)\.test\.ts$/;
-
-/**
- * Vitest begins with the files that took longest in the last run. In a fresh clone it knows only their sizes and begins with the largest, so here the
- * small files that take long come first in their project.
- */
-class LongFirst extends BaseSequencer {
-  override async sort(files: Parameters<BaseSequencer["sort"]>[0]): Promise<typeof files> {
-    const byProject = Map.groupBy(await super.sort(files), ({ project }) => project.name);
-    return [...byProject.values()].flatMap((sorted) => {
-      const { long = [], other = [] } = Object.groupBy(sorted, ({ moduleId }) =>
-        smallButLong.test(basename(moduleId)) ? "long" : "other",
-      );
-      return [...long, ...other];
-    });
-  }
-}
-
 /*
  * Files of one worker share the modules that they import (`isolate: false`): to load the service anew for each file took a fifth of the processor
  * time. So a file must leave nothing in a module that could disturb another file.
  */
 export default defineConfig({
   test: {
-    sequence: { sequencer: LongFirst },
     projects: [
       {
         test: {

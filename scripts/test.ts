@@ -1,9 +1,9 @@
 /**
  * Runs the checks. `npm test` is the one that must pass: types, lint, unused code, and the tests. `npm run test:quick` is for the daily loop: types,
  * lint, and the tests of `core`, `store`, `engine`, `management` and of everything that needs no service, on one home of the store. `npm run
- * test:all` is the whole matrix: the tests of `npm test` on both homes, the tests that only repeat or measure, and the tests of the service and of
- * the command line once more without `__proto__`. CONTRIBUTING.md says which test belongs where. Each of the three ends with a line `N passed, N
- * failed`, in which every check counts as one.
+ * test:all` is the whole matrix: the tests of `npm test` on both homes, the tests that it leaves out, the check of the published packages, and the
+ * tests of the service and of the command line once more without `__proto__`. CONTRIBUTING.md says which test belongs where. Each of the three ends
+ * with a line `N passed, N failed`, in which every check counts as one.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -59,7 +59,8 @@ const { slowest, triedTwice, longNames } = testing("tests", []);
 if (scope === "all")
   testing("tests without __proto__", withoutProto, {
     NODE_OPTIONS: "--disable-proto=throw",
-    STEPWELL_TEST_SCOPE: "usual",
+    // Without a scope, tests run on the same homes as in `npm test`, and also those in the files that `npm test` leaves out.
+    STEPWELL_TEST_SCOPE: undefined,
   });
 
 process.stdout.write(`\n== slowest files\n${slowest.join("\n")}\n`);
@@ -90,7 +91,7 @@ async function checkAll(): Promise<void> {
 function testing(
   name: string,
   options: readonly string[],
-  environment: Record<string, string> = {},
+  environment: NodeJS.ProcessEnv = {},
 ): Omit<Report, "passed" | "failed"> {
   process.stdout.write(`\n== ${name}\n`);
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
@@ -103,7 +104,7 @@ function testing(
   return tests;
 }
 
-function run(command: readonly string[], environment: Record<string, string> = {}): number {
+function run(command: readonly string[], environment: NodeJS.ProcessEnv = {}): number {
   return spawnSync(process.execPath, command, { stdio: "inherit", env: environmentWith(environment) }).status ?? 1;
 }
 
@@ -111,7 +112,7 @@ function run(command: readonly string[], environment: Record<string, string> = {
  * All processes share one cache of compiled modules, and so does the next run: without the cache, half of the time to load the service goes into
  * removing types and compiling.
  */
-function environmentWith(environment: Record<string, string>): NodeJS.ProcessEnv {
+function environmentWith(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const compiled = join(process.cwd(), "node_modules/.cache/compiled");
   return { NODE_COMPILE_CACHE: compiled, ...process.env, STEPWELL_TEST_SCOPE: scope, ...environment };
 }

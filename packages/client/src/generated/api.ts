@@ -2887,7 +2887,7 @@ export interface components {
         };
         /**
          * AnsweredTask
-         * @description What the worker said about the task is committed.
+         * @description The worker's answer about the task is committed.
          */
         AnsweredTask: {
             taskId: string;
@@ -6519,7 +6519,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What the worker said about the task is committed. */
+            /** @description The worker's answer about the task is committed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6589,7 +6589,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What the worker said about the task is committed. */
+            /** @description The worker's answer about the task is committed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6644,7 +6644,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What the worker said about the task is committed. */
+            /** @description The worker's answer about the task is committed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -1,6 +1,6 @@
 import type { ExternalProvider } from "./provider.ts";
 
-/** What the service uses of the claims that an issuer makes about a person. The signature has been verified before. */
+/** The part of an issuer's claims about a person that the service uses. The signature has been verified before. */
 export interface ExternalClaims {
   readonly issuer: string;
   readonly subject: string;

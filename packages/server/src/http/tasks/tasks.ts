@@ -19,7 +19,7 @@ const TaskParams = Type.Object({
 
 const AnsweredTaskSchema = Type.Object(
   { taskId: Type.String(), jobId: Id },
-  { title: "AnsweredTask", description: "What the worker said about the task is committed." },
+  { title: "AnsweredTask", description: "The worker's answer about the task is committed." },
 );
 
 const path = "/organizations/:organizationId/tasks/:taskId";

@@ -64,7 +64,7 @@ function admittedOf(outcomes: readonly CountOutcome[]): number {
 onOneStore((home) => {
   const service = useService(home);
 
-  /** The nodes of the test. When a test has ended, an exchange of its nodes may still be under way, and it fails if the store closes. */
+  /** The nodes of the running test. An exchange that they begin may fail after the test, when the store closes. This counts for no test. */
   const nodes: CountingNode[] = [];
   afterEach(() => expect(nodes.splice(0).flatMap(({ failures }) => failures)).toEqual([]));
 
