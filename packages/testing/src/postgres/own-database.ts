@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import pg from "pg";
 import { inject } from "vitest";
+import { once } from "../../../server/src/core/once.ts";
 import { citusUrl, copyOnCitus, createOnCitus, dropOnCitus } from "./citus-server.ts";
-import { onServer } from "./postgres-server.ts";
 import { templateDatabase } from "./stores-setup.ts";
 
 export interface OwnDatabase {
@@ -23,8 +24,9 @@ export async function newDatabase(content: "empty" | "empty, in Unicode" | "newe
   } else {
     const template = content === "newest" ? templateDatabase : "template0";
     const locale = content === "empty, in Unicode" ? "LC_CTYPE 'C.UTF-8'" : "";
-    const create = `CREATE DATABASE ${name} TEMPLATE ${template} ${locale}`;
-    await whenFree(() => onServer(server, (client) => client.query(create)));
+    // A copy of the files takes a third of the processor time of a copy through the log, which is PostgreSQL's default.
+    const create = `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy ${locale}`;
+    await whenFree(() => administration().query(create));
   }
   const url = new URL(server);
   url.pathname = `/${name}`;
@@ -32,10 +34,26 @@ export async function newDatabase(content: "empty" | "empty, in Unicode" | "newe
     url: url.href,
     async remove() {
       if (citusUrl !== undefined) await dropOnCitus(server, name);
-      else await onServer(server, (client) => client.query(`DROP DATABASE ${name} WITH (FORCE)`));
+      else await administration().query(`DROP DATABASE ${name} WITH (FORCE)`);
     },
   };
 }
+
+/**
+ * The connection over which this process creates and drops its databases. It is kept, since the server starts a process for each connection. It does
+ * not keep this process alive.
+ */
+const administration = once(() => {
+  const pool = new pg.Pool({
+    connectionString: inject("postgresUrl"),
+    max: 1,
+    idleTimeoutMillis: 0,
+    allowExitOnIdle: true,
+  });
+  // The server may end before this process.
+  pool.on("error", () => {});
+  return pool;
+});
 
 /** Repeats the copy until the template is free: PostgreSQL copies a template for one client at a time, and other test files copy it as well. */
 async function whenFree(copy: () => Promise<unknown>): Promise<void> {
