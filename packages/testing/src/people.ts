@@ -14,6 +14,15 @@ import { type TestService, testSecretKey } from "./service.ts";
 export const secrets = new SecretBox(Buffer.from(testSecretKey, "base64"));
 export const rightPassword = "a long enough password";
 
+const hashes = new Map<string, Promise<string>>();
+
+/** Hashes a password once for all people of a test process, because a hash is slow by design. */
+function hashOf(password: string): Promise<string> {
+  const hash = hashes.get(password) ?? hashAlone(password);
+  hashes.set(password, hash);
+  return hash;
+}
+
 export interface Person {
   readonly userId: string;
   readonly email: string;
@@ -26,7 +35,7 @@ export async function newPerson({ running }: TestService, password: string | nul
   const email = `Person-${userId}@Example.org`;
   await insertUser(database, { userId, email, displayName: "A person", createdAt: engine.now() });
   if (password !== null) {
-    await setPassword(database, userId, await hashAlone(password), engine.now());
+    await setPassword(database, userId, await hashOf(password), engine.now());
   }
   return { userId, email };
 }
@@ -82,7 +91,7 @@ export async function newSignedInPerson(
 ): Promise<SignedInPerson> {
   const { userId, client, token, tokenId } = await service.newUser();
   const { database, engine } = service.running;
-  if (password !== null) await setPassword(database, userId, await hashAlone(password), engine.now());
+  if (password !== null) await setPassword(database, userId, await hashOf(password), engine.now());
   return { userId, email: `${userId}@example.org`, client, token, tokenId };
 }
 
