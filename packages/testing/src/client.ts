@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { type ApiDocument, readDocument } from "./api/document.ts";
+import { type ApiDocument, documentOfBuild, readDocument } from "./api/document.ts";
 
 export interface CallOptions {
   /** The parameters of the path. Those to which the client is bound may be left out. */
@@ -63,7 +63,7 @@ export class Client {
 
   /** Makes a call that may get any answer that the document describes. */
   async callAny<Body>(operationId: string, options: CallOptions): Promise<Answer<Body>> {
-    const document = await readDocument(this.#baseUrl);
+    const document = await documentOfBuild();
     const { method, path } = document.operation(operationId);
     const answer = await this.#send<Body>(method, fill(path, { ...this.#bound, ...options.params }), options);
     document.check(operationId, answer);
@@ -72,7 +72,7 @@ export class Client {
 
   /** Makes a call whose answer is not checked against the document. */
   async ask(operationId: string, options: CallOptions): Promise<Answer<string>> {
-    const { method, path } = (await readDocument(this.#baseUrl)).operation(operationId);
+    const { method, path } = (await documentOfBuild()).operation(operationId);
     return await this.#exchange(method, fill(path, { ...this.#bound, ...options.params }), options);
   }
 
@@ -95,6 +95,7 @@ export class Client {
     return answer;
   }
 
+  /** Gets the document that the service serves. */
   async document(): Promise<ApiDocument> {
     return await readDocument(this.#baseUrl);
   }

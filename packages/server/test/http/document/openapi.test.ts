@@ -4,6 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type {} from "@fastify/swagger";
+import { documentOfBuild } from "@stepwell/testing/api/document.ts";
 import { secrets } from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
@@ -191,6 +192,13 @@ onOneStore((home) => {
         expect(description, `${operationId} ${status}`).not.toBe("Default Response");
       }
     }
+  });
+
+  // The clients of all tests check answers against the document of the build.
+  test("a service serves the document of its build, with its own address", async () => {
+    const { raw } = await service.client(undefined).document();
+    const ofBuild = (await documentOfBuild()).raw;
+    expect(raw).toEqual({ ...ofBuild, servers: [{ url: service.baseUrl }] });
   });
 
   test("every operation has a summary and a description, and every description consists of whole sentences", async () => {
