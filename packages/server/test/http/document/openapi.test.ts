@@ -8,6 +8,7 @@ import { documentOfBuild } from "@stepwell/testing/api/document.ts";
 import { secrets } from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { pino } from "pino";
 import { expect, inject, test } from "vitest";
 import { Authenticator } from "../../../src/auth/authenticator.ts";
@@ -100,14 +101,16 @@ onOneStore((home) => {
     expect(code).toBe(0);
   });
 
-  test("the schemas of every request compile, although the service compiles them only at the first call of an operation", async () => {
+  test("the schemas of every request are valid and compile, although the service compiles them only at the first call of an operation", async () => {
     const app = anotherServer();
     const check = createValidatorCompiler();
+    const ajv = new Ajv2020();
     let checked = 0;
     app.addHook("onRoute", ({ method, url, schema = {} }) => {
       for (const httpPart of ["body", "params", "querystring"] as const) {
         const part = schema[httpPart] as object | undefined;
         if (part === undefined) continue;
+        expect([ajv.validateSchema(part), ajv.errors]).toEqual([true, null]);
         check({ schema: part, httpPart, method: String(method), url })({});
         checked += 1;
       }
