@@ -1,3 +1,4 @@
+import { isBeforeWork } from "../job/expressions.ts";
 import {
   type CancelledState,
   type FailedState,
@@ -32,10 +33,9 @@ function succeeded({ job, now }: Circumstances): Explanation {
   };
 }
 
-function failed({ plan, job, now }: Circumstances, { error, cursors }: FailedState): Explanation {
+function failed({ plan, job, now }: Circumstances, { error }: FailedState): Explanation {
   const since = job.finishedAt ?? job.updatedAt;
-  const [{ stand }] = cursors;
-  const { advice, operation } = wayOut(plan, error, stand.phase === "in" && stand.isInputMissing === true);
+  const { advice, operation } = wayOut(plan, error);
   const where = `attempt ${error.attempt} of ${quoted(error.step)}`;
   return {
     state: "failed",
@@ -46,9 +46,9 @@ function failed({ plan, job, now }: Circumstances, { error, cursors }: FailedSta
 
 /**
  * Advises what to do about a failed job. Its input, its version and the outputs of earlier steps never change. So a failure that depends only on
- * these happens again after each resume. `isInputMissing` means that the template of the step's input failed.
+ * these happens again after each resume.
  */
-function wayOut(plan: Plan, error: JobError, isInputMissing: boolean): { advice: string; operation: HelpfulOperation } {
+function wayOut(plan: Plan, error: JobError): { advice: string; operation: HelpfulOperation } {
   const step = quoted(error.step);
   const resume = `then resume the job: it continues with ${step}`;
   const submit = (what: string) => ({
@@ -69,7 +69,7 @@ function wayOut(plan: Plan, error: JobError, isInputMissing: boolean): { advice:
     case "InputMismatch":
       return submit("Send an input that fits, or register a version whose definitions fit");
     case "ExpressionFailed":
-      if (isInputMissing || (!isCall && kind !== "wait"))
+      if (isBeforeWork(error) || (!isCall && kind !== "wait"))
         return submit("Register a version whose expression has a value in this case too");
       if (!isCall) return waitAnew;
       return {
@@ -89,6 +89,7 @@ function wayOut(plan: Plan, error: JobError, isInputMissing: boolean): { advice:
       if (!isCall) return submit("Register a version whose definitions fit");
       return { advice: `Fix what ${step} calls so that its output fits, ${resume}.`, operation: "ResumeJob" };
     case "OutputTooLarge":
+      if (isBeforeWork(error)) return submit("Register a version whose value is small enough in this case too");
       if (kind === "fork") return submit("Register a version whose branches have smaller outputs");
       if (kind === "wait") return waitAnew;
       if (!isCall) return submit("Register a version whose step has a smaller output");

@@ -43,6 +43,16 @@ export function render(
   return { error: { code: "ExpressionFailed", message } };
 }
 
+/**
+ * Whether the error of a step says that its input or its config has no value, or too large a value, so that the step's own work never began. Errors
+ * are stored with the words that `render` and `resolve` gave them.
+ */
+export function isBeforeWork({ code, message }: StepError): boolean {
+  return (
+    (code === "ExpressionFailed" || code === "OutputTooLarge") && /^(In|The value of) `(input|config)` /.test(message)
+  );
+}
+
 const specialKeys = /"(?:__proto__|prototype)":/;
 
 /** Finds a key that no value may have. Values from outside are checked for the same keys in `json/json-problem.ts`. */
