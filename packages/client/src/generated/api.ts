@@ -1948,7 +1948,7 @@ export interface components {
         };
         /**
          * ParentJob
-         * @description The step of another job that started this job. It is left out for a job that was submitted.
+         * @description The step of another job that started this job. It is left out for a job that was submitted, and for a token that is bound to workflows.
          */
         ParentJob: {
             /**
@@ -1977,7 +1977,7 @@ export interface components {
             /** @description The code of the failure, for example `InputMismatch`, `ExecutorError` or `Timeout`. A code never changes. */
             code: string;
             message: string;
-            /** @description The name that the called side gave to its error, or `JobTimeout` when the whole job took too long. */
+            /** @description The name of the error: the one that the called side gave to it, or one of the service's own, such as `HttpStatus404`, or `JobTimeout` when the whole job took too long. */
             type?: string;
             /** @description The child job that failed. It is left out when the failure is not in a child job. */
             jobId?: string;
@@ -1990,7 +1990,7 @@ export interface components {
             /** @description The code of the failure, for example `InputMismatch`, `ExecutorError` or `Timeout`. A code never changes. */
             code: string;
             message: string;
-            /** @description The name that the called side gave to its error, or `JobTimeout` when the whole job took too long. */
+            /** @description The name of the error: the one that the called side gave to it, or one of the service's own, such as `HttpStatus404`, or `JobTimeout` when the whole job took too long. */
             type?: string;
             cause?: components["schemas"]["BranchError"];
             step: string;
@@ -2003,7 +2003,7 @@ export interface components {
             /** @description The code of the failure, for example `InputMismatch`, `ExecutorError` or `Timeout`. A code never changes. */
             code: string;
             message: string;
-            /** @description The name that the called side gave to its error, or `JobTimeout` when the whole job took too long. */
+            /** @description The name of the error: the one that the called side gave to it, or one of the service's own, such as `HttpStatus404`, or `JobTimeout` when the whole job took too long. */
             type?: string;
             cause?: components["schemas"]["BranchError"];
         };
@@ -2150,7 +2150,7 @@ export interface components {
         };
         /**
          * ChildJobs
-         * @description The jobs that steps of this job started. They are left out when there are none.
+         * @description The jobs that steps of this job started. They are left out when there are none, and in lists also for a token that is bound to workflows.
          */
         ChildJobs: {
             /** @description The number of child jobs. A token that is bound to workflows counts those of its workflows, up to 100. */
@@ -2403,7 +2403,7 @@ export interface components {
                 /** @description The code of the failure, for example `InputMismatch`, `ExecutorError` or `Timeout`. A code never changes. */
                 code: string;
                 message: string;
-                /** @description The name that the called side gave to its error, or `JobTimeout` when the whole job took too long. */
+                /** @description The name of the error: the one that the called side gave to it, or one of the service's own, such as `HttpStatus404`, or `JobTimeout` when the whole job took too long. */
                 type?: string;
                 cause?: components["schemas"]["BranchError"];
                 step?: string;
@@ -2415,7 +2415,7 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             retryAt?: string;
-            /** @description The step that takes over after a failure, or to which a choice led after a success. It is null where the choice ended the job. */
+            /** @description The step that takes over after a failure, or to which a choice led after a success. It is null where the choice ended the job or the branch. */
             next?: string | null;
             /** @description The events for which the step waits. */
             eventIds?: string[];
@@ -2470,7 +2470,7 @@ export interface components {
              */
             jobId: string;
             /**
-             * @description The state of the job. `due`: the job continues at once. `roomFull`: no node has room for another call of the organization. `queued`: a node holds the call and has not begun it. `calling`: the call is under way. `nodeLost`: the node that holds the call does not answer any more. `retrying`: the next attempt is due later. `delayed`: the step sleeps. `forked`: the branches of the step run. `waitingForWorker`: the task waits in its queue. `working`: a worker holds the task. `waitingForJob`: the job that the step began is under way. `parked`: the node that answers cannot continue the job, and tries again at `retryAt`; other nodes may be able to continue it.
+             * @description The state of the job. `due`: the job continues at once. `roomFull`: the node that answers has no room for another call of the organization. `queued`: a node holds the call and has not begun it. `calling`: the call is under way. `nodeLost`: the node that holds the call does not answer any more. `retrying`: the next attempt is due later. `delayed`: the step sleeps. `forked`: the branches of the step run. `waitingForWorker`: the task waits in its queue. `working`: a worker holds the task. `waitingForJob`: the job that the step began is under way. `parked`: the node that answers cannot continue the job, and tries again at `retryAt`; other nodes may be able to continue it.
              * @enum {string}
              */
             state: "due" | "roomFull" | "queued" | "calling" | "nodeLost" | "retrying" | "delayed" | "forked" | "waitingForWorker" | "working" | "waitingForJob" | "parked" | "waitingForEvents" | "succeeded" | "failed" | "cancelled";
@@ -2602,7 +2602,7 @@ export interface components {
                     /** @description The progress that the worker reported last. */
                     progress?: unknown;
                 };
-                /** @description The job that the step began and waits for. */
+                /** @description The job that the step began and waits for. It is left out if the caller's token is bound to other workflows. */
                 childJob?: {
                     /**
                      * Format: uuid
@@ -2992,7 +2992,7 @@ export interface components {
              */
             scope: "organization" | "token" | "user";
             /**
-             * @description What is counted. SubmitJob counts in both limits: as one in `submits` and, like every request, with its `x-cost` in `requests`.
+             * @description What is counted. SubmitJob and SubmitTask count in both limits: as one in `submits` and, like every request, with their `x-cost` in `requests`. A job that another job starts counts as one in the `submits` of the organization.
              * @enum {string}
              */
             policy: "requests" | "submits";
@@ -3121,7 +3121,7 @@ export interface components {
             updatedAt: string;
             /**
              * Format: date-time
-             * @description The minute in which the token was last used, with its present secret or the one before it.
+             * @description The time at which the token was last used, with its present secret or the one before it, accurate to about a minute.
              */
             lastUsedAt?: string;
             /**
@@ -3166,7 +3166,7 @@ export interface components {
             };
             /** @description The id of the request, as in the answer's header `X-Request-Id`. It is empty where there was no request. */
             requestId: string;
-            /** @description The network address from which the request came. It is empty when the client had already disconnected. */
+            /** @description The network address from which the request came. It is empty where there was no request, and when the client had already disconnected. */
             address: string;
             /** @description The details of the change: the fields of something new, `{field: {from, to}}` for something changed, or the reason why it was denied. */
             details: {
@@ -3325,7 +3325,7 @@ export interface components {
             expiresAt?: string;
             /**
              * Format: date-time
-             * @description The minute in which the token was last used.
+             * @description The time at which the token was last used, accurate to about a minute.
              */
             lastUsedAt?: string;
         };
@@ -3365,7 +3365,7 @@ export interface components {
             updatedAt: string;
             /**
              * Format: date-time
-             * @description The minute in which the token was last used, with its present secret or the one before it.
+             * @description The time at which the token was last used, with its present secret or the one before it, accurate to about a minute.
              */
             lastUsedAt?: string;
             /**
@@ -3433,7 +3433,7 @@ export interface components {
              * @description The time at which the user became a member.
              */
             createdAt: string;
-            /** @description The number of valid API tokens of this organization that the member made, directly or by a token that they made. Only GetMember returns it. */
+            /** @description The number of API tokens of this organization that the member made, directly or by a token that they made, and that are not revoked. Expired tokens count too. Only GetMember returns it. */
             apiTokenCount?: number;
         };
         /** PasswordLink */
@@ -3624,7 +3624,7 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * @description The minute in which the session was last used.
+             * @description The time at which the session was last used, accurate to about a minute.
              */
             lastSeenAt: string;
             /**
@@ -3911,7 +3911,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4193,7 +4193,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4544,7 +4544,7 @@ export interface operations {
                 ifChanged?: boolean;
             };
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5148,7 +5148,7 @@ export interface operations {
                 waitSeconds?: number;
             };
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5372,7 +5372,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5443,7 +5443,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6175,7 +6175,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6338,7 +6338,7 @@ export interface operations {
                 waitSeconds?: number;
             };
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6492,7 +6492,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6555,7 +6555,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6625,7 +6625,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -9307,7 +9307,7 @@ export interface operations {
                      *         {
                      *           "roleId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b01",
                      *           "name": "viewer",
-                     *           "description": "Looks at everything but the audit log and tokens, and changes nothing.",
+                     *           "description": "Looks at everything but the audit log, tokens, invitations and OAuth clients, and changes nothing.",
                      *           "permissions": [
                      *             "organization:read",
                      *             "workflow:read",
@@ -9344,7 +9344,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -9821,7 +9821,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -10011,7 +10011,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path: {

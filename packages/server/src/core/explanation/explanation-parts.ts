@@ -15,7 +15,7 @@ export interface Explanation {
 
 /**
  * - `due`: the job continues as soon as a node finds it.
- * - `roomFull`: the job is due, but no node has room for another call of its organization.
+ * - `roomFull`: the job is due, but the node that answers has no room for another call of its organization.
  * - `queued`: a node holds the call but has not begun it.
  * - `calling`: the call is under way.
  * - `nodeLost`: the node that holds the call has not renewed its heartbeat in time.
@@ -67,7 +67,7 @@ export interface ExplanationFacts {
   /** The time at which the whole job fails, if its definition has a timeout. */
   readonly jobTimeoutAt?: Timestamp;
   readonly lastError?: StepError;
-  /** The branch that has been open longest among those that wait for events, a worker, an attempt or the end of a sleep. */
+  /** The branch that has been open longest among those that wait for events, a worker, a child job, an attempt or the end of a sleep. */
   readonly branch?: string;
   /** The step in which that branch is. `step` is the step that has the branches. */
   readonly branchStep?: string;
@@ -121,7 +121,7 @@ export interface NodeFacts {
 export interface QueueFacts {
   readonly name: string;
   readonly waitingCount: number;
-  /** The time at which a worker last asked for tasks; undefined when none ever did. */
+  /** The time at which a worker last asked for tasks; undefined when none has asked for at least a day. */
   readonly polledAt?: Timestamp;
   readonly workerCount: number;
   /** The time at which the queue was paused. Since then its tasks are not handed out. */
@@ -160,7 +160,7 @@ export interface Circumstances {
   readonly node: NodeFacts | null;
   /** If the call is a task: its queue, and the worker that holds it. Null for any other call. */
   readonly task: { readonly queue: QueueFacts; readonly worker: WorkerFacts | null } | null;
-  /** The job that was made for the call; null for any other call. */
+  /** The job that was made for the call. Null if the caller may not see it, and for any other call. */
   readonly child: ChildFacts | null;
   /** Calls of the organization that nodes hold, by node. */
   readonly callCounts: ReadonlyMap<string, number>;

@@ -1,3 +1,4 @@
+import { mainBranch } from "../branch-path.ts";
 import { policyAfter, type RetryPolicy, transientPolicy } from "../definition/failures/retry.ts";
 import type { Entry } from "../job/history.ts";
 import type {
@@ -20,8 +21,8 @@ import { ofTask } from "./task.ts";
 import { waiting } from "./waiting.ts";
 import { duration, errorText } from "./words.ts";
 
-/** Explains a job that is in a step, or on its way to one. */
-export function running(circumstances: Circumstances, step: CurrentStep): Explanation {
+/** Explains a job, or one of its branches, that is in a step or on its way to one. */
+export function running(circumstances: Circumstances, step: CurrentStep, branch = mainBranch): Explanation {
   switch (step.phase) {
     case "calling":
       return calling(circumstances, step);
@@ -32,7 +33,7 @@ export function running(circumstances: Circumstances, step: CurrentStep): Explan
     case "next":
       return between(circumstances, step);
     case "waiting":
-      return waiting(circumstances, step);
+      return waiting(circumstances, step, branch);
     case "forked":
       return forked(circumstances, step);
     case "stopped":
@@ -85,7 +86,7 @@ function openLongest(circumstances: Circumstances): { branch: string; explained:
     entries: entries.filter((entry) => !("step" in entry) || entry.branch === branch),
     steps: steps.filter((step) => step.branch === branch),
   };
-  return { branch, explained: running(own, stand) };
+  return { branch, explained: running(own, stand, branch) };
 }
 
 /** Explains a job that continues by itself, but that no node has found yet. */
@@ -175,7 +176,8 @@ function calling(circumstances: Circumstances, step: CallingStep): Explanation {
     const end = work?.timeoutMs === undefined ? {} : { timeoutAt };
     return ofTask(circumstances, step, task, { ...facts, ...end });
   }
-  if (child !== null) {
+  // The child is unknown if the caller may not see it, and its row names no node.
+  if (child !== null || (work?.by === "job" && node === null)) {
     const end = work?.timeoutMs === undefined ? {} : { timeoutAt };
     return waitingForJob(step, child, { ...facts, ...end }, now);
   }
@@ -202,8 +204,12 @@ function calling(circumstances: Circumstances, step: CallingStep): Explanation {
 }
 
 /** Explains a step that has begun another job and waits for its end. */
-function waitingForJob({ name }: CallingStep, child: ChildFacts, facts: ExplanationFacts, now: Timestamp): Explanation {
-  const { jobId, workflowName, status } = child;
+function waitingForJob(
+  { name }: CallingStep,
+  child: ChildFacts | null,
+  facts: ExplanationFacts,
+  now: Timestamp,
+): Explanation {
   const left = facts.timeoutAt === undefined ? undefined : facts.timeoutAt - now;
   const ends =
     left === undefined
@@ -211,7 +217,10 @@ function waitingForJob({ name }: CallingStep, child: ChildFacts, facts: Explanat
       : left > 0
         ? ` The attempt fails in ${duration(left)} if that job has not ended by then.`
         : " The attempt's time is up.";
-  const sentence = `${quoted(name)} has waited for ${duration(now - facts.since)} for the job ${quoted(jobId)} of ${quoted(workflowName)}, which is ${status}.${ends} Ask for that job's explanation.`;
+  const has = `${quoted(name)} has waited for ${duration(now - facts.since)}`;
+  if (child === null) return { state: "waitingForJob", sentence: `${has} for the job that it began.${ends}`, facts };
+  const { jobId, workflowName, status } = child;
+  const sentence = `${has} for the job ${quoted(jobId)} of ${quoted(workflowName)}, which is ${status}.${ends} Ask for that job's explanation.`;
   return { state: "waitingForJob", sentence, facts: { ...facts, childJob: child } };
 }
 

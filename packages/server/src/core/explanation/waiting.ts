@@ -1,14 +1,18 @@
 import { closestName } from "../closest-name.ts";
 import { handlerOf } from "../definition/failures/failure-handlers.ts";
+import { isSameVisit } from "../job/events/kept-events.ts";
 import type { Entry } from "../job/history.ts";
-import type { Progress, WaitingStep } from "../job/job-state.ts";
+import type { Progress, WaitingStep, WaitVisit } from "../job/job-state.ts";
 import { quoted } from "../problem.ts";
 import { due } from "./due.ts";
 import type { Circumstances, Explanation, MisspelledEvent } from "./explanation-parts.ts";
 import { duration, listed } from "./words.ts";
 
-/** Explains a job that waits for events: for which events, since when and until when, and whether an event that came had a mistyped id. */
-export function waiting(circumstances: Circumstances, step: WaitingStep): Explanation {
+/**
+ * Explains a job, or one of its branches, that waits for events: for which events, since when and until when, and whether an event that came had a
+ * mistyped id.
+ */
+export function waiting(circumstances: Circumstances, step: WaitingStep, branch: string): Explanation {
   const { plan, entries, now, job } = circumstances;
   const planStep = plan.steps.get(step.name);
   const rule = step.awaited ?? (planStep?.work.kind === "wait" ? planStep.work.rule : undefined);
@@ -17,7 +21,8 @@ export function waiting(circumstances: Circumstances, step: WaitingStep): Explan
   const receivedCount = eventIds.length - missing.length;
   const missingCount = Math.max(1, (rule?.requiredCount ?? eventIds.length) - receivedCount);
   const misspelledEvents = misspelled(entries, missing);
-  const bufferedEventIds = job.state.status === "RUNNING" ? keptForOthers(job.state.progress, step, eventIds) : [];
+  const visit = { step: step.name, visit: step.visit, branch };
+  const bufferedEventIds = job.state.status === "RUNNING" ? keptForOthers(job.state.progress, visit, eventIds) : [];
   const facts = {
     since: step.since,
     step: step.name,
@@ -77,9 +82,9 @@ function misspelled(entries: readonly Entry<unknown>[], missing: readonly string
 
 const maxCompared = 100;
 
-function keptForOthers(progress: Progress, { name, visit }: WaitingStep, awaitedIds: readonly string[]): string[] {
+function keptForOthers(progress: Progress, visit: WaitVisit, awaitedIds: readonly string[]): string[] {
   const own = new Set(awaitedIds);
   const forAny = Object.keys(progress.bufferedEvents).filter((eventId) => !own.has(eventId));
-  const forOthers = (progress.addressedEvents ?? []).filter((event) => event.step !== name || event.visit !== visit);
+  const forOthers = (progress.addressedEvents ?? []).filter((event) => !isSameVisit(event, visit));
   return [...new Set([...forAny, ...forOthers.map(({ eventId }) => eventId)])];
 }

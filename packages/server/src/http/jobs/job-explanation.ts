@@ -110,7 +110,10 @@ const FactsSchema = Type.Object(
     childJob: Type.Optional(
       Type.Object(
         { jobId: Id, workflowName: Type.String(), status: JobStatusSchema },
-        { description: "The job that the step began and waits for." },
+        {
+          description:
+            "The job that the step began and waits for. It is left out if the caller's token is bound to other workflows.",
+        },
       ),
     ),
     callCount: count("The number of calls of the organization that are held by the node, or by all nodes together."),
@@ -129,7 +132,7 @@ const ExplanationSchema = Type.Object(
     jobId: Id,
     state: oneOf(explainedStates, {
       description:
-        "The state of the job. `due`: the job continues at once. `roomFull`: no node has room for another call of the organization. `queued`: a node holds the call and has not begun it. `calling`: the call is under way. `nodeLost`: the node that holds the call does not answer any more. `retrying`: the next attempt is due later. `delayed`: the step sleeps. `forked`: the branches of the step run. `waitingForWorker`: the task waits in its queue. `working`: a worker holds the task. `waitingForJob`: the job that the step began is under way. `parked`: the node that answers cannot continue the job, and tries again at `retryAt`; other nodes may be able to continue it.",
+        "The state of the job. `due`: the job continues at once. `roomFull`: the node that answers has no room for another call of the organization. `queued`: a node holds the call and has not begun it. `calling`: the call is under way. `nodeLost`: the node that holds the call does not answer any more. `retrying`: the next attempt is due later. `delayed`: the step sleeps. `forked`: the branches of the step run. `waitingForWorker`: the task waits in its queue. `working`: a worker holds the task. `waitingForJob`: the job that the step began is under way. `parked`: the node that answers cannot continue the job, and tries again at `retryAt`; other nodes may be able to continue it.",
     }),
     sentence: Type.String({
       description: "The explanation for people. Its words may change. Names are between backticks.",
@@ -211,8 +214,8 @@ async function circumstancesOf(parts: ServerParts, whole: WholeJob, caller: Call
 }
 
 /**
- * Returns the oldest call for which a worker is missing, or else the oldest task, or else the oldest child. A call of a node comes last, since it
- * needs nobody to act.
+ * Returns a call for which a worker is missing, or else a task, or else a call that waits for a child job. If there are several, it is the one whose
+ * branch began first. A call of a node comes last, since it needs nobody to act.
  */
 async function callToExplain({ database }: ServerParts, { organizationId, jobId, state }: Job) {
   const owed = callsOf(state);

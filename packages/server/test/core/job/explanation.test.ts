@@ -6,7 +6,20 @@ import { duration, listed } from "../../../src/core/explanation/words.ts";
 import { callsOf } from "../../../src/core/job/call.ts";
 import { foldSteps } from "../../../src/core/job/history.ts";
 import { standsOf } from "../../../src/core/job/job-state.ts";
-import { call, delay, forEach, noop, parallel, Story, someone, task, wait } from "./jobs.ts";
+import {
+  call,
+  childJob,
+  delay,
+  forEach,
+  httpCall,
+  noop,
+  parallel,
+  type StepSketch,
+  Story,
+  someone,
+  task,
+  wait,
+} from "./jobs.ts";
 
 const nodeId = "0190b1f0-0000-7000-8000-0000000000ee";
 
@@ -474,6 +487,35 @@ test.each([
   },
 );
 
+const text = "x".repeat(100);
+const twice = "${ input.text + input.text }";
+const hasNoValue = "Register a version whose expression has a value in this case too, and submit a new job";
+const isTooLarge = "Register a version whose value is small enough in this case too, and submit a new job";
+
+test.each<[string, StepSketch, string]>([
+  ["the config of a call has no value", task("work", null, { config: { queue: "${ input.none }" } }), hasNoValue],
+  ["the config of a wait has no value", wait("work", "${ input.none }", null), hasNoValue],
+  ["its input is too large", call("work", null, { mapping: { input: twice } }), isTooLarge],
+  [
+    "its config is too large",
+    httpCall("work", { method: "POST", url: "https://a.example", body: twice }, null),
+    isTooLarge,
+  ],
+])("a job that failed before the work of its step, since %s, fails again after a resume", (_, step, advice) => {
+  const story = new Story([noop("first", "work"), step], { input: { text }, maxOutputBytes: 180 });
+  const { sentence, facts } = explain(story, 0);
+  expect(sentence).toContain(advice);
+  expect(facts.operations).toEqual(["SubmitJob"]);
+});
+
+test("a job whose call had too large an output can succeed after a resume", () => {
+  const story = new Story([call("work", null)]);
+  story.fail("permanent", { code: "OutputTooLarge" });
+  const { sentence, facts } = explain(story, 0);
+  expect(sentence).toContain("Change what `work` calls so that its output is smaller, then resume the job");
+  expect(facts.operations).toEqual(["ResumeJob"]);
+});
+
 test("a message from outside cannot make the sentence long or break it into lines", () => {
   const story = new Story([call("charge", null)]);
   const error = { code: "ExecutorError" as const, type: "TypeError", message: `a\n\n  b${"x".repeat(5_000)}` };
@@ -544,6 +586,34 @@ test("the explanation of branches says how many have ended, and what the first o
     missingEventIds: ["approved"],
     operations: ["SendJobEvent", "CancelJob"],
   });
+});
+
+test("an event that was sent for the same step in another branch is kept for another", () => {
+  const story = new Story([
+    forEach("each", { items: "${ [1, 2] }", step: "approve", concurrency: 2 }, null),
+    wait("approve", ["asked", "approved"], null),
+  ]);
+  story.send("asked", { step: "approve", visit: 1, branch: "each:1[1]" });
+  expect(explain(story, 60_000).facts).toMatchObject({
+    branch: "each:1[0]",
+    missingEventIds: ["asked", "approved"],
+    bufferedEventIds: ["asked"],
+  });
+});
+
+test("a job that waits for a child that the caller may not see has no end if its step has no timeout", () => {
+  const explained = (timeoutSeconds?: number) => {
+    const step = childJob("begin", "leaf", null, timeoutSeconds === undefined ? {} : { timeoutSeconds });
+    return explain(new Story([step]), 3_600_000, { node: null, hasCallBegun: undefined });
+  };
+  expect(explained()).toEqual({
+    state: "waitingForJob",
+    sentence: "`begin` has waited for 1 h for the job that it began.",
+    facts: { since: 1_000_000, step: "begin", visit: 1, attempt: 1, operations: ["CancelJob"] },
+  });
+  expect(explained(7_200).sentence).toBe(
+    "`begin` has waited for 1 h for the job that it began. The attempt fails in 1 h if that job has not ended by then.",
+  );
 });
 
 test("a branch with a name is shown by its name", () => {

@@ -21,6 +21,12 @@ interface Job {
   readonly childJobs?: { readonly count: number; readonly newest?: readonly Child[] };
 }
 
+interface Explained {
+  readonly state: string;
+  readonly sentence: string;
+  readonly facts: object;
+}
+
 /* The statements about child jobs are tested on both homes of the store in ../engine/scenarios/scenarios-children.test.ts. */
 const waitOptions = { timeout: 10_000 };
 
@@ -250,6 +256,22 @@ onOneStore((home) => {
     const { token } = (await api.call<{ token: string }>("CreateApiToken", { body })).body;
     const { body: cancelled } = await api.as(token).call<Job>("CancelJob", { params: { jobId: childId } });
     expect([cancelled.jobId, cancelled.parentJob]).toEqual([childId, undefined]);
+  });
+
+  test("the explanation of a job that waits for its child does not name a child that the token may not see", async () => {
+    const { api, begin, childOf, idOf } = await family({
+      root: [childJob("begin", "leaf", null)],
+      leaf: [wait("approve", ["approved"], null)],
+    });
+    const jobId = await begin("root");
+    await childOf(jobId);
+    const body = { name: "narrow", permissions: ["job:read"], boundTo: { workflowIds: [idOf("root")] } };
+    const { token } = (await api.call<{ token: string }>("CreateApiToken", { body })).body;
+    const explain = async () => (await api.as(token).call<Explained>("ExplainJob", { params: { jobId } })).body;
+    await expect.poll(async () => (await explain()).state).toBe("waitingForJob");
+    const { sentence, facts } = await explain();
+    expect(sentence).toMatch(/^`begin` has waited for [^`]* for the job that it began\.$/);
+    expect(Object.keys(facts).toSorted()).toEqual(["attempt", "operations", "since", "step", "visit"]);
   });
 
   test("a step that does not wait gives the id of the job that it started", async () => {
