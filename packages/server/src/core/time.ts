@@ -3,6 +3,9 @@ import { ServiceError } from "./service-error.ts";
 /** A time in milliseconds since 1970, by the database's clock. Times come with the facts, because `core` reads no clock. */
 export type Timestamp = number;
 
+/** The longest delay in milliseconds that the platform's timers accept, about 24 days. With a longer delay they fire at once. */
+export const maxTimerMs = 2 ** 31 - 1;
+
 /** Formats a time as RFC 3339 in UTC with milliseconds, like all times in answers. */
 export function toTime(at: Timestamp): string {
   // All changes of one commit have the same time. A job of a few quick steps formats the same time about ten times, so the text is kept.
@@ -17,12 +20,17 @@ let latest = { at: 0, text: new Date(0).toISOString() };
  * into a year that no answer could show.
  */
 export function parseTime(name: string, text: string): Timestamp {
-  const at = Date.parse(text);
+  const at = momentOf(text);
   if (!(at >= 0 && at < endOfTime)) {
     const detail = "must be a time from 1970 to 9999";
     throw new ServiceError("ValidationError", `${name} ${detail}.`, { problems: [{ pointer: `/${name}`, detail }] });
   }
   return at;
+}
+
+/** Reads text that has passed the format `date-time`. A leap second counts as the second before it, because no computer's clock shows it. */
+export function momentOf(text: string): Timestamp {
+  return Date.parse(text.toUpperCase().replace(/:60(?=[.Z+-])/, ":59"));
 }
 
 /** The first time that is too late for an answer to show. */

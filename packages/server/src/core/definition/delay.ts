@@ -1,6 +1,6 @@
 import type { JsonValue } from "../json/json.ts";
 import { hasFormat } from "../schema/formats/format.ts";
-import { endOfTime } from "../time.ts";
+import { endOfTime, momentOf } from "../time.ts";
 
 /** The length of a step's sleep: either a number of milliseconds from its start (`ms`), or a time (`untilMs`, in milliseconds since 1970). */
 export type Delay = { readonly ms: number } | { readonly untilMs: number };
@@ -42,9 +42,4 @@ export function readDelay({
     return { field: "seconds", problem: `must be ${wanted}; for a longer delay, use \`until\`` };
   }
   return { ms: Math.round(seconds * 1000) };
-}
-
-/** A leap second counts as the second before it, because no computer's clock shows it. */
-function momentOf(time: string): number {
-  return Date.parse(time.toUpperCase().replace(/:60(?=[.Z+-])/, ":59"));
 }

@@ -3,6 +3,7 @@ import { callNameOf, callsOf, idempotencyKeyOf } from "../../core/job/call.ts";
 import type { UntimedFact } from "../../core/job/fact.ts";
 import type { Job } from "../../core/job/job-state.ts";
 import { callOf, type PlanStep } from "../../core/plan/plan.ts";
+import { maxTimerMs } from "../../core/time.ts";
 import { StatementGivenUpError, StoreUnavailableError, TransactionAbortedError } from "../../store/home/database.ts";
 import { FairQueue } from "../../store/home/fair-queue.ts";
 import type { CallKey } from "../../store/jobs/job-calls.ts";
@@ -288,8 +289,6 @@ export class Dispatcher {
 const usualSuspectTurnMs = 60_000;
 const leaseCheckMs = 100;
 const givenUpPauseMs = 5_000;
-/** The longest delay that the platform's timers accept, about 24 days. With a longer delay they fire at once. */
-const maxTimerMs = 2 ** 31 - 1;
 
 function requestOf({ job, step, effect }: OwedCall, timeoutMs: number): CallRequest {
   return {

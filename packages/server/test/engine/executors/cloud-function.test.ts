@@ -96,6 +96,11 @@ test("a call ends a little after its timeout even without an abort signal", asyn
   });
 });
 
+test("a call may have the longest timeout that the platform's timers accept", async () => {
+  const result = await callFunction("lasts", { input: { milliseconds: 20 }, timeoutMs: 2 ** 31 - 1 });
+  expect(result).toMatchObject({ type: "succeeded" });
+});
+
 test("an answer of the maximum size is accepted, and a larger one fails for good", async () => {
   const maxOutputBytes = 1024 * 1024;
   const envelope = '{"text":""}'.length;

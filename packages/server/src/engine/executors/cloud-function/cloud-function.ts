@@ -1,4 +1,5 @@
 import type { InvokeCommandInput } from "@aws-sdk/client-lambda";
+import { maxTimerMs } from "../../../core/time.ts";
 import { failed } from "../call-failure.ts";
 import type { CallExecutor, CallRequest, CallResult, ExecutorDescription } from "../executor.ts";
 import { readAnswer } from "./cloud-function-answer.ts";
@@ -63,7 +64,7 @@ async function invoke(
   try {
     const answer = await clients.invoke(target.access, invocationOf(request, target, clientContext), {
       abortSignal: signal,
-      requestTimeout: request.timeoutMs + requestTimeoutMarginMs,
+      requestTimeout: Math.min(request.timeoutMs + requestTimeoutMarginMs, maxTimerMs),
     });
     return readAnswer(answer, settings);
   } catch (error) {
