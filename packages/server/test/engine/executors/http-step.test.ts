@@ -84,6 +84,12 @@ describe("a request", () => {
     expect(pairs).not.toContain("x-0");
   });
 
+  test("has none of the service's own headers that the config sets to null", async () => {
+    const headers = { "Idempotency-Key": null, "user-agent": null };
+    const { rawHeaders } = await sent({ headers });
+    expect(rawHeaders.join("\n")).not.toMatch(/^(idempotency-key|user-agent)$/im);
+  });
+
   test("has the encoded query values after those of the url", async () => {
     const query = { "a&b": "ä=1&c", list: [1, true, "x"], none: null, n: 0 };
     const { path } = await sent({ url: `${server.endpoint}?first=1`, query });

@@ -39,7 +39,7 @@ export class RedirectError extends Error {
   }
 }
 
-/** Thrown for a second interim answer (1xx), because such answers could go on forever. */
+/** Thrown when more than `maxInterimAnswers` interim answers (1xx) come, because such answers could go on forever. */
 export class InterimAnswersError extends Error {}
 
 const maxRedirects = 5;
@@ -65,7 +65,8 @@ async function send(request: HttpRequest, { signal, agentOf }: Surroundings): Pr
 }
 
 /**
- * Finds the address to which an answer redirects. Undefined when the redirect is not followed. Only redirects of GET and HEAD requests are followed.
+ * Finds the address to which an answer redirects. Undefined when the redirect is not followed. A redirect with status 303 is followed after any
+ * method, and the others only after GET and HEAD.
  */
 function locationOf(
   { method, successStatus }: HttpRequest,

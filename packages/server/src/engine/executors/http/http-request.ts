@@ -28,7 +28,7 @@ export function requestOf({ config, idempotencyKey }: CallRequest): HttpRequest 
   return {
     method,
     url: withQuery(new URL(String(url)), query as JsonObject),
-    headers: {
+    headers: withoutNulls({
       "user-agent": userAgent,
       // The service does not ask for a compressed answer, but unpacks it if it comes anyway.
       "accept-encoding": "identity",
@@ -38,7 +38,7 @@ export function requestOf({ config, idempotencyKey }: CallRequest): HttpRequest 
         "content-type": typeof body === "string" ? "text/plain;charset=utf-8" : "application/json",
       }),
       ...givenHeaders(headers as JsonObject),
-    },
+    }),
     body: textOf(body),
     successStatus,
   };
@@ -62,9 +62,18 @@ function textOf(body: JsonValue | undefined): string | undefined {
   return body === undefined || typeof body === "string" ? body : JSON.stringify(body);
 }
 
-function givenHeaders(headers: JsonObject): Record<string, string> {
-  const entries = Object.entries(headers).filter(([, value]) => value !== null);
-  return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), String(value).trim()]));
+function givenHeaders(headers: JsonObject): Record<string, string | null> {
+  const entries = Object.entries(headers);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name.toLowerCase(), value === null ? null : String(value).trim()]),
+  );
+}
+
+/** Removes the headers that are null. Null also removes a header that the service sends by itself. */
+function withoutNulls(headers: Readonly<Record<string, string | null>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),
+  );
 }
 
 function withQuery(url: URL, query: JsonObject): URL {
