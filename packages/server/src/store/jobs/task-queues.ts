@@ -34,8 +34,8 @@ const recentSeconds = 300;
 const maxLines = 500;
 
 /**
- * Lists queues in the order of their names, from after `after`. A queue is listed when a task waits in it, when workers poll it, or when it is
- * paused.
+ * Lists queues in the order of their names, from after `after`. A queue is listed when a task waits in it, when a worker holds one of its tasks, when
+ * workers poll it, or when it is paused.
  */
 export async function listTaskQueues(
   db: Queryable,
@@ -54,9 +54,11 @@ export async function listTaskQueues(
 const listQueueNames = statement<{ queue: string }>(
   "list_queue_names",
   "organization",
-  `WITH RECURSIVE ${queuesOfTasks("waiting", isWaiting)}
+  `WITH RECURSIVE ${queuesOfTasks("waiting", isWaiting)}, ${queuesOfTasks("held", isHeld)}
    SELECT queue FROM (
      (SELECT queue FROM waiting LIMIT $3)
+     UNION
+     (SELECT queue FROM held LIMIT $3)
      UNION
      (SELECT queue FROM task_queue WHERE task_queue.organization_id = $1 AND task_queue.queue > $2 ORDER BY queue LIMIT $3)
    ) AS named
@@ -290,8 +292,8 @@ const deleteOldWorkerRows = statement<QueueKey>(
 );
 
 /**
- * Deletes the queues among these that no worker polled for a day. This is needed because any worker may poll a queue of any name. A queue stays when
- * it is paused, or when a worker holds one of its tasks.
+ * Deletes the rows of the queues among these that no worker polled for a day. This is needed because any worker may poll a queue of any name. The row
+ * of a paused queue stays. A queue whose tasks workers still hold needs no row, and nothing would delete its row later.
  */
 export async function deleteIdleQueues(db: Grouped, queues: readonly QueueKey[]): Promise<void> {
   const distinct = [...new Map(queues.map((key) => [`${key.organizationId} ${key.queue}`, key])).values()];
@@ -311,11 +313,7 @@ const deleteIdleQueueRows = statement<never>(
    USING unnest($2::uuid[], $3::text[]) AS wanted (organization_id, queue)
    WHERE task_queue.organization_id = ANY($1::uuid[]) AND task_queue.queue = ANY($3::text[])
      AND task_queue.organization_id = wanted.organization_id AND task_queue.queue = wanted.queue
-     AND paused_at IS NULL AND polled_at < now() - interval '1 day'
-     AND NOT EXISTS (
-       SELECT 1 FROM job_call
-       WHERE job_call.organization_id = ANY($1::uuid[]) AND job_call.organization_id = task_queue.organization_id
-         AND job_call.queue = task_queue.queue AND job_call.lease_until IS NOT NULL)`,
+     AND paused_at IS NULL AND polled_at < now() - interval '1 day'`,
 );
 
 /** Pauses a queue, or resumes it (null). Returns false when nothing changed. */

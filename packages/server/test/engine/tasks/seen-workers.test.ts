@@ -51,6 +51,11 @@ onEveryStore((home) => {
     await asked(organizationId, 2, ["held", "old", "paused"]);
     expect(await queuesOf(organizationId)).toEqual(["held", "new", "paused"]);
     expect(await listTaskWorkers(nodes.database, { organizationId, queue: "old" }, 10)).toEqual([]);
+
+    // The task ends, and no worker polls its queue any more.
+    const end = { name: "end_calls", scope: "organization", planned: "each-time" } as const;
+    await nodes.database.query({ ...end, text: "DELETE FROM job_call WHERE organization_id = $1" }, [organizationId]);
+    expect(await queuesOf(organizationId)).toEqual(["new", "paused"]);
   });
 
   test("all workers are forgotten after a day, however many names they invent", async () => {
