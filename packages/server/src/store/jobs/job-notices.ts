@@ -55,7 +55,7 @@ export interface NoticeSearch {
   readonly lateMs: number;
   readonly leftOutJobIds: readonly string[];
   readonly limit: number;
-  /** The bound on the bytes of all notices together; the first one may exceed it alone. */
+  /** The bound on the bytes of all notices together, on a Citus cluster of those of each worker. The first notice may exceed it alone. */
   readonly maxBytes: number;
 }
 
@@ -69,9 +69,7 @@ export interface FoundNotices {
 export async function findNotices(db: Queryable, search: NoticeSearch): Promise<FoundNotices> {
   const { nodeId, lateMs, leftOutJobIds, limit, maxBytes } = search;
   const rows = await db.query(findNoticeRows, [nodeId, lateMs, leftOutJobIds, limit, maxBytes]);
-  const [first] = rows;
-  const isAll = first === undefined || (first.foundCount === rows.length && rows.length < limit);
-  return { notices: rows.map(({ foundCount: _, ...notice }) => notice), isAll };
+  return { notices: rows.map(({ isAll: _, ...notice }) => notice), isAll: rows.every(({ isAll }) => isAll) };
 }
 
 const isOwnOrLate =
@@ -79,15 +77,16 @@ const isOwnOrLate =
 
 const noticeColumns = `organization_id AS "organizationId", job_id AS "jobId", sender_job_id AS "senderJobId", epoch, branch, step, visit, outcome`;
 
-const findNoticeRows = statement<JobNotice & { readonly foundCount: number }>(
+/** On a Citus cluster, each worker answers this search alone. So each row says whether its worker gave all the notices that it found. */
+const findNoticeRows = statement<JobNotice & { readonly isAll: boolean }>(
   "find_job_notices",
   "maintenance",
-  `SELECT ${noticeColumns}, "foundCount"
+  `SELECT ${noticeColumns}, found_count < $4 AND (found_count = 1 OR found_bytes <= $5) AS "isAll"
    FROM (
-     SELECT found.*, count(*) OVER () AS "foundCount", row_number() OVER in_order AS place,
-       sum(octet_length(coalesce(outcome::text, ''))) OVER in_order AS bytes_so_far
+     SELECT found.*, count(*) OVER () AS found_count, sum(bytes) OVER () AS found_bytes,
+       row_number() OVER in_order AS place, sum(bytes) OVER in_order AS bytes_so_far
      FROM (
-       SELECT * FROM job_notice
+       SELECT *, octet_length(coalesce(outcome::text, '')) AS bytes FROM job_notice
        WHERE ${isOwnOrLate}
        ORDER BY said_at
        LIMIT $4
