@@ -60,11 +60,13 @@ export class PostgresCluster {
       stdio: ["ignore", "ignore", "pipe"],
     });
     this.#server = server;
+    // The log of an earlier start already has the line for which the loop waits.
+    this.#log = "";
     server.stderr.on("data", (chunk: Buffer) => {
       this.#log = `${this.#log}${chunk}`.slice(-4_000);
     });
     for (let attempt = 0; !(await isListening(port)) || !this.#log.includes("ready to accept"); attempt += 1) {
-      if (server.exitCode !== null || attempt === 3_000) throw new Error(`PostgreSQL did not start: ${this.#log}`);
+      if (hasEnded(server) || attempt === 3_000) throw new Error(`PostgreSQL did not start: ${this.#log}`);
       await sleep(10);
     }
   }
@@ -101,7 +103,7 @@ export class PostgresCluster {
 
   /** The process id of the postmaster while it runs. */
   get pid(): number | undefined {
-    return this.#server?.exitCode === null ? this.#server.pid : undefined;
+    return this.#server === undefined || hasEnded(this.#server) ? undefined : this.#server.pid;
   }
 
   /** The last messages of the server. */
@@ -175,6 +177,10 @@ async function programs(directory: string, user: User | undefined): Promise<Prog
   const copied = { initdb: join(copy, "bin", "initdb"), postgres: join(copy, "bin", "postgres") };
   for (const program of Object.values(copied)) chmodSync(program, 0o755);
   return copied;
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
 }
 
 async function isListening(port: number): Promise<boolean> {
