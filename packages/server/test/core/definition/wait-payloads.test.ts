@@ -411,6 +411,13 @@ test.each<[JsonValue, JsonObject[]]>([
   expect(told.changes.at(-1)?.verdict).toMatchObject({ type: "event", warnings });
 });
 
+test.each(["yes", { by: "me" }])("a payload of %j that an expression reads gets no warning", (payload) => {
+  const look = { mapping: { input: "${ events['manager'].payload }" } };
+  const told = new Story([wait("g", ["manager"], "look"), noop("look", null, look)]);
+  told.send("manager", { payload });
+  expect(told.changes.at(-1)?.verdict).toMatchObject({ type: "event", warnings: [] });
+});
+
 /** One gate requires all three events. The property below checks that the result does not depend on when and in which order they come. */
 const events = ["a", "b", "c"];
 const payload = fc.option(

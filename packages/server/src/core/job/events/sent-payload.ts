@@ -28,8 +28,10 @@ interface Sent {
   readonly schema: Schema;
   /** Whether some step has a definition of the payload as a whole. */
   readonly isDefined: boolean;
-  /** Whether some step takes the property. */
+  /** Whether some step takes the property. An expression that reads the payload may take any property. */
   readonly isTaken: (property: string) => boolean;
+  /** Whether some expression reads the payload. */
+  readonly isRead: boolean;
 }
 
 function sentTo(steps: readonly WaitPlanStep[], eventId: string): Sent {
@@ -38,10 +40,12 @@ function sentTo(steps: readonly WaitPlanStep[], eventId: string): Sent {
   const payloads = steps.flatMap(({ work }) => work.payloadSchemas.get(eventId) ?? []);
   const outputs = allOfSchemas([...new Set(steps.map(({ outputSchema }) => outputSchema))]);
   const rules = [...new Set(steps.flatMap(({ work }) => work.payloadRule ?? []))];
+  const isRead = steps.some(({ work }) => work.payloadReaders.has(eventId));
   const sent = {
     isDefined: payloads.length > 0,
     schema: allOfSchemas([...new Set(payloads), propertiesAlone(outputs)]),
-    isTaken: (property: string) => rules.some((rule) => rule.takes(eventId, property)),
+    isTaken: (property: string) => isRead || rules.some((rule) => rule.takes(eventId, property)),
+    isRead,
   };
   knownSent.set(steps, sent);
   return sent;
@@ -50,7 +54,7 @@ function sentTo(steps: readonly WaitPlanStep[], eventId: string): Sent {
 /** The key is the list of steps, which the plan keeps for each event id. */
 const knownSent = new WeakMap<readonly WaitPlanStep[], Sent>();
 
-/** Finds the parts of a payload that no step takes into its output, and says what to declare so that a step takes them. */
+/** Finds the parts of a payload that no step takes into its output and no expression reads, and says what to declare so that a step takes them. */
 export function unreadParts(
   steps: readonly WaitPlanStep[],
   eventId: string,
@@ -58,10 +62,10 @@ export function unreadParts(
 ): Problem[] {
   const [first] = steps;
   if (payload === undefined || first === undefined) return [];
-  const { isTaken, isDefined } = sentTo(steps, eventId);
+  const { isTaken, isDefined, isRead } = sentTo(steps, eventId);
   if (!isJsonObject(payload)) {
     const detail = `is not an object, so ${quoted(first.name)} takes nothing from it into its output; send an object with the properties that later steps need`;
-    return isDefined ? [] : [{ pointer: "/payload", detail }];
+    return isDefined || isRead ? [] : [{ pointer: "/payload", detail }];
   }
   return Object.keys(payload)
     .slice(0, maxLookedAt)
