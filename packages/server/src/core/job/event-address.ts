@@ -58,7 +58,10 @@ function wrong(pointer: string, detail: string): EventAddress {
 
 /** The reason why the step cannot be in a branch with this path; undefined when it can. */
 function placeProblem({ name, around }: PlanStep, path: string): string | undefined {
-  const expected = around.map(({ fork, branch }) => `${fork}:1[${branch ?? "0"}]`).join("/");
+  const expected = around.reduce(
+    (parent, { fork, branch }) => pathOf(parent, { fork, visit: 1, key: branch ?? "0" }),
+    mainBranch,
+  );
   if (path === mainBranch) {
     if (around.length === 0) return undefined;
     return `the step ${quoted(name)} is in a branch; name the branch, such as ${quoted(expected)}`;
@@ -84,8 +87,7 @@ function placeProblem({ name, around }: PlanStep, path: string): string | undefi
 function itemProblem({ cursors }: PendingState | RunningState, path: string): string | undefined {
   for (let rest = path; rest !== mainBranch; rest = parentOf(rest)) {
     const level = levelOf(rest);
-    const stand = cursors.find(({ branch }) => branch === parentOf(rest))?.stand;
-    const fork = stand?.phase === "stopped" ? stand.point : stand;
+    const fork = pointOf(cursors.find(({ branch }) => branch === parentOf(rest)));
     if (fork?.phase !== "forked" || fork.name !== level?.fork || fork.visit !== level.visit) continue;
     if (fork.items !== undefined && Number(level.key) >= fork.branchCount)
       return `names an item that the list of ${quoted(fork.name)} does not have: it has ${fork.branchCount} items, numbered from 0`;
@@ -113,10 +115,16 @@ function hasBegun(plan: Plan, state: PendingState | RunningState, path: string):
   const { fork, visit, key } = level;
   const visitCount = getOwn(parent.carried.visits, fork) ?? 0;
   if (visit !== visitCount) return visit < visitCount;
-  const { stand } = parent;
+  const stand = pointOf(parent);
   if (stand?.phase !== "forked" || stand.name !== fork) return true;
   const work = plan.steps.get(fork)?.work;
   return work?.kind === "fork" && placeOf(work.rule, key) < stand.begunCount;
+}
+
+/** Where a branch is, or where it continues after a resume if it is stopped. */
+function pointOf(cursor: AnyCursor | undefined) {
+  const stand = cursor?.stand;
+  return stand?.phase === "stopped" ? stand.point : stand;
 }
 
 /** Whether the branch is in this step, or will be in it after a resume. */

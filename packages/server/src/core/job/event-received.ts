@@ -42,16 +42,22 @@ export function receiveEvent(draftFor: DraftFor, plan: Plan, job: Job, fact: Eve
     draft.changeEvent({ type: "repeated", eventNumber: keptAs, at: fact.at });
     return { ...draft.finish({ type: "event", outcome: "duplicate", warnings }), job };
   }
-  const full =
-    noRoomForEvent(progress, isForWait, draft.limits) ??
-    (listing.length === 0 && isForWait && awaiting === undefined ? noRoomForUnlistedId(plan, progress) : undefined);
-  if (full !== undefined)
-    return { ...ignored(job), verdict: { type: "rejected", code: "RateLimitError", detail: full } };
+  const full = noRoomForEvent(progress, isForWait, draft.limits);
+  if (full !== undefined) return noRoom(job, full);
+  if (listing.length === 0 && isForWait && awaiting === undefined) {
+    const crowded = noRoomForUnlistedId(plan, progress);
+    // Each wait that takes a kept event makes room.
+    if (crowded !== undefined) return noRoom(job, crowded, { isPassing: true });
+  }
   const outcome = awaiting !== undefined ? "matched" : isForWait ? "buffered" : "unmatched";
   keepEvent(draft, fact, address, outcome, wait);
   if (wait !== undefined) tryToComplete(draft, wait);
   offerFreedEvents(draft);
   return draft.finish({ type: "event", outcome, warnings });
+}
+
+function noRoom(job: Job, detail: string, more: { readonly isPassing?: true } = {}): Change {
+  return { ...ignored(job), verdict: { type: "rejected", code: "RateLimitError", detail, ...more } };
 }
 
 function tryToComplete(draft: JobDraft, { branch, stand }: OpenWait): void {
@@ -82,7 +88,8 @@ function noRoomForEvent(progress: Progress, isListed: boolean, { maxEvents }: Jo
 
 /**
  * Bounds the number of events whose ids the version does not list. The state holds the ids of all events that a wait may still take, and it is
- * written with each change. The ids that the version lists are limited in number already. An event for which the job waits now is always accepted.
+ * written with each change. The ids that the version lists are limited in number already. This bound does not apply to an event for which the job
+ * waits now.
  */
 function noRoomForUnlistedId({ listedEventIds }: Plan, progress: Progress): string | undefined {
   const { bufferedEvents, addressedEvents = [] } = progress;

@@ -26,8 +26,7 @@ type WithoutTime<F> = F extends Fact ? Omit<F, "at"> : never;
 export type UntimedFact = WithoutTime<Fact>;
 
 /**
- * The name of the call to which the fact belongs. If the branch waits for another call, or for none, the fact comes from a node that lost its call,
- * and is dropped.
+ * The name of the call to which the fact belongs. If the branch waits for another call, or for none, the fact comes too late and is not applied.
  */
 export interface CallOutcome extends CallName {
   readonly at: Timestamp;
@@ -74,7 +73,10 @@ export interface StepInterrupted extends CallOutcome {
   readonly isNodeDead: boolean;
 }
 
-/** A call that was not completed. The node has not begun it or gives it up because the node stops, or the node died before it began the call. */
+/**
+ * A call that was not completed. The node has not begun it, gives it up because the node stops, or died before it began the call. Or a worker hands
+ * its task back.
+ */
 export interface CallHandedBack extends CallOutcome {
   readonly type: "call.handedBack";
   /** True when the call had begun. The next call then has the next attempt number. */
@@ -136,7 +138,7 @@ export interface CallEffect extends CallName {
   /** The step's config, with the values of its expressions. */
   readonly config: JsonObject;
   readonly input: JsonValue;
-  /** True when nodes were lost more than once while they made this call. A node may make only one such call at a time. Never true for a task. */
+  /** True when nodes were lost more than once while they made this call. A node begins such calls one after another. Never true for a task. */
   readonly isSuspect: boolean;
   /** How a worker gets the call. Left out when a node makes the call. */
   readonly task?: Task;
@@ -194,12 +196,14 @@ export type Verdict =
     }
   /** Nothing changes, and this is normal: the job is finished, the epoch is old, or nothing is due. */
   | { readonly type: "ignored" }
-  /** The job's state does not allow what the caller asked for. */
+  /** The job does not accept what the caller asked for. */
   | {
       readonly type: "rejected";
       readonly code: "ConflictError" | "RateLimitError" | "ValidationError";
       readonly detail: string;
       readonly problems?: readonly Problem[];
+      /** Set when the job may accept the same fact as soon as it has gone on. */
+      readonly isPassing?: true;
     };
 
 export interface Change {

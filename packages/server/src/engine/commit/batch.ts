@@ -319,8 +319,9 @@ function applyFact(jobs: LoadedJobs, command: FactCommand, context: BatchContext
   );
   if ("error" in change) return change;
   if (change.verdict.type === "rejected") {
-    const { code, detail, problems = [] } = change.verdict;
-    const retry = code === "RateLimitError" ? { retryAfterSeconds: fullJobRetrySeconds } : {};
+    const { code, detail, problems = [], isPassing = false } = change.verdict;
+    const retryAfterSeconds = isPassing ? crowdedJobRetrySeconds : fullJobRetrySeconds;
+    const retry = code === "RateLimitError" ? { retryAfterSeconds } : {};
     return { type: "rejected", error: new ServiceError(code, detail, { problems, ...retry }) };
   }
   return applied(jobs, opened, change, command, context);
@@ -328,6 +329,8 @@ function applyFact(jobs: LoadedJobs, command: FactCommand, context: BatchContext
 
 /** The pause for a job that has the maximum number of events. The job frees no room by itself, so an early retry is useless. */
 const fullJobRetrySeconds = 3_600;
+/** The pause for a job that keeps the maximum of events for later waits. Its next wait may make room. */
+const crowdedJobRetrySeconds = 5;
 
 function timed(jobs: LoadedJobs, opened: OpenJob, command: FactCommand, at: Timestamp): Fact {
   const { fact } = command;

@@ -89,6 +89,44 @@ test("an event for an item that the list does not have is refused once the list 
   expect(story.send("x", { step: "w", branch: "each:2[2]" })).toBe("buffered");
 });
 
+test("the branch that an error message suggests is accepted, even if names contain the characters of a path", () => {
+  const story = new Story([
+    forEach("ship: all/parts", { items: [1, 2], step: "split [a]", concurrency: 1 }, null),
+    parallel("split [a]", { "to/do": "w" }, null),
+    wait("w", ["x"], null),
+  ]);
+  story.send("x", { step: "w" });
+  const verdict = story.changes.at(-1)?.verdict;
+  const detail = (verdict?.type === "rejected" && verdict.problems?.[0]?.detail) || "";
+  const [, branch = ""] = /such as `([^`]+)`/.exec(detail) ?? [];
+  expect(branch).not.toBe("");
+  expect(story.send("x", { step: "w", branch })).toBe("matched");
+});
+
+test("a branch that has not begun can get an event while its fork is stopped", () => {
+  const story = new Story([
+    parallel("split", { left: "each", right: "b" }, null, { until: "any" }),
+    forEach("each", { items: [1, 2, 3], step: "work", concurrency: 1 }, null),
+    call("work", "w"),
+    wait("w", ["x"], null),
+    call("b", null),
+  ]);
+  story.fail("permanent", {}, story.callIn("split:1[left]/each:1[0]"));
+  expect(story.branches).toContain("split:1[left]");
+  expect(story.send("x", { step: "w", branch: "split:1[left]/each:1[0]" })).not.toBe("ConflictError");
+  expect(story.send("x", { step: "w", branch: "split:1[left]/each:1[2]" })).toBe("buffered");
+});
+
+test("a job that keeps the maximum of events for later waits may accept the next one soon", () => {
+  const story = new Story([call("work", "w"), wait("w", "${ input.ids }", null)], {
+    input: { ids: ["x"] },
+    maxEvents: 2_000,
+  });
+  for (let count = 0; count < 1_000; count += 1) story.send(`later-${count}`);
+  expect(story.send("one more")).toBe("RateLimitError");
+  expect(story.changes.at(-1)?.verdict).toMatchObject({ isPassing: true });
+});
+
 test("ten thousand events that were sent for one branch are forgotten at once when the branch ends", () => {
   const branch = "split:1[left]";
   const none: Progress = { stepRunCount: 0, bufferedEvents: {}, eventCount: 0 };
