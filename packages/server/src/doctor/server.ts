@@ -3,8 +3,8 @@ import type { ServerFacts } from "../store/home/server-facts.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
 /**
- * Judges the settings of the database, on either home of the store: whether it keeps what it acknowledged, and whether it has enough connections for
- * the nodes.
+ * Judges the settings of the database, on any home of the store: whether it keeps what it acknowledged, and, for a server, whether it has enough
+ * connections for the nodes.
  */
 export function judgeServer(facts: ServerFacts, config: Pick<Config, "databaseUrl" | "databasePoolSize">): Finding[] {
   const findings = [...judgeDurability(facts), judgeReplication(facts)];
@@ -39,13 +39,13 @@ function judgeDurability({ fsync, fullPageWrites, synchronousCommit }: ServerFac
 }
 
 function judgeReplication({ synchronousStandbyNames, synchronousCommit, standbyCount }: ServerFacts): Finding {
-  const waits = synchronousStandbyNames !== "" && synchronousCommit !== "local";
+  const waits = synchronousStandbyNames !== "" && synchronousCommit !== "local" && synchronousCommit !== "off";
   if (waits)
     return ok("replication", `Commits wait for a standby (synchronous_standby_names = ${synchronousStandbyNames}).`);
   if (synchronousStandbyNames !== "") {
     return warning(
       "replication",
-      "synchronous_commit is local: commits do not wait for the standby, and a failover can lose the last ones. Set synchronous_commit = on.",
+      `synchronous_commit is ${synchronousCommit}: commits do not wait for the standby, and a failover can lose the last ones. Set synchronous_commit = on.`,
     );
   }
   if (standbyCount > 0) {

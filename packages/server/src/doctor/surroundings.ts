@@ -39,9 +39,10 @@ function judgeDirectory({ dataDir, secretKey }: Config): Finding[] {
 }
 
 function judgeModes(dataDir: string, hasKeyFile: boolean): Finding[] {
+  // Windows has no such file modes, and a directory that does not exist yet will be created for its owner alone.
+  if (process.platform === "win32" || !existsSync(dataDir)) return [];
   const opened = [dataDir, ...(hasKeyFile ? [join(dataDir, "secret.key")] : [])].filter(
-    // Windows has no such file modes.
-    (path) => process.platform !== "win32" && existsSync(path) && (statSync(path).mode & 0o077) !== 0,
+    (path) => existsSync(path) && (statSync(path).mode & 0o077) !== 0,
   );
   if (opened.length === 0) return [ok("data directory", `Only its owner can read ${dataDir}.`)];
   return opened.map((path) => {
