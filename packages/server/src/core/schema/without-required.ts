@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonValue } from "../json/json.ts";
 import { allOfSchemas, anyOfSchemas, newSchema, type RareRules, type Schema, type SchemaDraft } from "./node.ts";
 import { noRareRules } from "./rare-rules.ts";
 
@@ -12,9 +13,11 @@ export function withoutRequired(schema: Schema, names: ReadonlySet<string>): Sch
   const without = (part: Schema): Schema => {
     const known = made.get(part);
     if (known !== undefined) return known;
-    const { objects, allOf, anyOf, rare } = part;
+    const { allowed, objects, allOf, anyOf, rare } = part;
     const result: SchemaDraft = newSchema({
       ...part,
+      // A value that lacks a property equals none of the allowed objects that have it.
+      allowed: allowed?.all.some((value) => hasAny(value, names)) ? undefined : allowed,
       objects: objects && { ...objects, required: objects.required.filter((name) => !names.has(name)) },
       allOf: allOf?.map(without),
       anyOf: anyOf?.map(without),
@@ -26,6 +29,10 @@ export function withoutRequired(schema: Schema, names: ReadonlySet<string>): Sch
     return result;
   };
   return without(schema);
+}
+
+function hasAny(value: JsonValue, names: ReadonlySet<string>): boolean {
+  return isJsonObject(value) && Object.keys(value).some((name) => names.has(name));
 }
 
 /**

@@ -135,8 +135,7 @@ test("a schema without some of its required properties accepts each object that 
   let count = 0;
   const property = fc.property(rawDefinitions, fc.array(jsonValues, { maxLength: 20 }), (definitions, values) => {
     const schema = tryParse(definitions)?.get("first");
-    // A `const` or `enum` allows a value only as a whole, and says nothing about single properties.
-    fc.pre(schema !== undefined && !/"(?:const|enum)"/.test(JSON.stringify(definitions)));
+    fc.pre(schema !== undefined);
     if (schema === undefined) return;
     const loosened = withoutRequired(schema, names);
     for (const value of values.filter(isJsonObject)) {
