@@ -190,7 +190,7 @@ onOneStore((home) => {
       await service.addMember(owner.organizationId, viewer.userId, ["viewer"]);
       const page = await browser.newPage();
       await signInAt(page, `${owner.url}/settings`, viewer);
-      await page.getByRole("region", { name: "Members" }).waitFor();
+      await page.getByRole("region", { name: "Members", exact: true }).waitFor();
       await expect.poll(() => page.title()).toBe("Members · Settings · Stepwell");
       await page.getByRole("link", { name: "API tokens" }).click();
       await page.getByText("This needs the permission apitoken:read. You have the role viewer here").waitFor();
