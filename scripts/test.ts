@@ -1,9 +1,9 @@
 /**
- * Runs the checks. `npm test` is the one that must pass: types, lint, unused code, and the tests. `npm run test:quick` is for the daily loop: types,
- * lint, and the tests of `core`, `store`, `engine`, `management` and of everything that needs no service, on one home of the store. `npm run
- * test:all` is the whole matrix: the tests of `npm test` on both homes, the tests that it leaves out, the check of the published packages, and the
- * tests of the service and of the command line once more without `__proto__`. CONTRIBUTING.md says which test belongs where. Each of the three ends
- * with a line `N passed, N failed`, in which every check counts as one.
+ * Runs the checks. `npm test` is the one that must pass: types, lint, unused code, generated files, a browser, and the tests. `npm run test:quick` is
+ * for the daily loop: types, lint, and the quick tests of `core`, `store`, `engine`, `management` and of everything that needs no service, on one
+ * home of the store. `npm run test:all` is the whole matrix: the tests of `npm test` on both homes, the tests that it leaves out, the check of the
+ * published packages, and the tests of the service and of the command line once more without `__proto__`. CONTRIBUTING.md says which test belongs
+ * where. Each of the three ends with a line `N passed, N failed`, in which every check counts as one.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";

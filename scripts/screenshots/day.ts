@@ -78,7 +78,7 @@ class Day {
     return await this.submit("nightly-report", { region, date }, by, waitSeconds);
   }
 
-  /** Submits a refund. One of the refunds waits for a person. */
+  /** Submits a refund, which waits for a person. */
   async claim(): Promise<void> {
     this.#orders += 1;
     await this.submit("refund", { orderId: `A-${this.#orders}`, amount: 49.9, reason: "damaged" });

@@ -29,7 +29,7 @@ export function orFile<Value>(setting: Setting<Value>): Setting<Value> {
   return { ...setting, fileVariable: `${setting.variable}_FILE` };
 }
 
-/** Returns the text that the environment has for a setting. Throws when two variables give a text, or when the file cannot be read. */
+/** Returns the text that the environment has for a setting. Throws when both a text and a file are given, or when the file cannot be read. */
 export function textIn(
   environment: Readonly<Record<string, string | undefined>>,
   { variable, formerVariable = "", fileVariable = "" }: Setting<unknown>,

@@ -85,13 +85,13 @@ export const sizeSettings = {
     60,
     30,
     3_600,
-    "The maximum of waitSeconds in a request. The client library waits for 30 s at a time. The default is shorter than the timeouts of most proxies.",
+    "The maximum of waitSeconds in a request. The client library waits for 30 s at a time, which is shorter than the timeouts of most proxies.",
   ),
   maxWaitingRequests: integer(
     "STEPWELL_MAX_WAITING_REQUESTS",
     10_000,
     1,
     1_000_000,
-    "The maximum number of requests and streams that wait for jobs on this node at once. A stream of several jobs counts once for each job. An organization gets another place only while it has fewer places than are free. So one organization gets at most half of the places, and other organizations always find a place.",
+    "The maximum number of requests and streams that wait for jobs or tasks on this node at once. A stream of several jobs counts once for each job. An organization gets another place only while it has fewer places than are free. So one organization gets at most half of the places, and other organizations always find a place.",
   ),
 };

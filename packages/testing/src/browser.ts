@@ -25,7 +25,7 @@ export class Browser {
     return await this.#follow(new URL(url), { method: "GET" }, isArrival);
   }
 
-  /** Fills in and submits the form of the page that has these fields, or the form at `index`. */
+  /** Fills in and submits the first form of the page that has these fields. */
   async submit(
     page: ShownPage,
     fields: Record<string, string>,

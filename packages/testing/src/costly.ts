@@ -220,7 +220,7 @@ export function costlyDefinitions(): ReadonlyMap<string, JsonObject> {
       ),
     ],
     [
-      "two hundred definitions, each of a few steps",
+      "two hundred and fifty definitions, each used by a few steps",
       workflow(
         chain(500, (index) => [`d${index % 250}`, `d${(index * 7 + 1) % 250}`]),
         Object.fromEntries(
@@ -251,7 +251,7 @@ export function costlyDefinitions(): ReadonlyMap<string, JsonObject> {
         },
       }),
     ],
-    ["definitions that each refer twice to the next", workflow([noop(0, 1, ["l0", "l0"])], doubling(16))],
+    ["definitions that each refer forty times to the next", workflow([noop(0, 1, ["l0", "l0"])], doubling(16))],
     [
       "steps that differ in what few schemas say",
       workflow(

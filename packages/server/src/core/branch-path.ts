@@ -54,7 +54,10 @@ export function isInside(path: string, around: string): boolean {
   return around === mainBranch ? path !== mainBranch : path.startsWith(`${around}/`);
 }
 
-/** Compares two paths for sorting. The positions of items are compared as numbers, and names as texts. */
+/**
+ * Compares two paths for sorting. Every run of digits is compared as a number, and the text between them as text. So items are in the order of their
+ * positions.
+ */
 export function comparePaths(one: string, other: string): number {
   const [parts, others] = [partsOf(one), partsOf(other)];
   for (const [index, part] of parts.entries()) {

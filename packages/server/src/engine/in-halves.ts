@@ -2,7 +2,7 @@ import { isStoreAway, TransactionAbortedError } from "../store/home/database.ts"
 
 /**
  * Does `work` for all items at once. When it fails, it is tried again with halves of the items, until an item that fails is alone. That item is
- * passed to `onFailed`. Throws when the store is out of reach; the work that is done by then stays done.
+ * passed to `onFailed`. Throws when the store is out of reach or when the database aborted the transaction; the work that is done by then stays done.
  */
 export async function inHalves<Item, Result>(
   items: readonly Item[],

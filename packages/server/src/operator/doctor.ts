@@ -87,7 +87,7 @@ async function examineEmbedded(config: Config): Promise<Finding[]> {
   return [...findings, synced];
 }
 
-/** Judges the content of the store, on either home. */
+/** Judges the content of the store, on any home. */
 async function examineStore(database: Database, config: Config): Promise<Finding[]> {
   const { applied, known } = await readSchema(database);
   const megabytes = Math.ceil((await databaseBytes(database)) / 1024 / 1024);

@@ -1,7 +1,10 @@
 import { statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 
-/** More than the stores of four test files need that run at once: an embedded store begins with 41 MB, and PostgreSQL's write-ahead log grows to 1 GB. */
+/**
+ * This is more than the stores of four test files need at the same time: an embedded store begins with 41 MB, and PostgreSQL's write-ahead log grows
+ * to 1 GB.
+ */
 const roomyBytes = 3_000_000_000;
 
 /**

@@ -21,7 +21,7 @@ declare module "vitest" {
     embeddedTemplate: string;
     /** The directory for copies of the template. */
     scratchDirectory: string;
-    /** A PostgreSQL server whose database `template` is at the newest schema. */
+    /** A PostgreSQL server whose database `stepwell_template` is at the newest schema. */
     postgresUrl: string;
   }
 }

@@ -17,7 +17,7 @@ export interface TemplateFailure {
   readonly kind: ExpressionFailure["kind"];
 }
 
-/** Returns the value of a template. A template without expressions gives its original value, and costs nothing. */
+/** Returns the value of a template. A template without expressions always gives the same value, and costs nothing. */
 export function renderTemplate(
   { root }: Template,
   scope: Scope,

@@ -11,7 +11,7 @@ export interface Template {
   readonly references: readonly Reference[];
 }
 
-/** A part of a template. A constant has no expression, and is returned as it was written. */
+/** A part of a template. A constant has no expression. Its value is as it was written, with `${` for each `$${`. */
 export type TemplateNode =
   | { readonly kind: "constant"; readonly value: JsonValue }
   /** A string that consists of one expression. The value keeps the type of the expression's value. */

@@ -329,8 +329,8 @@ export class JobDraft {
   }
 
   /**
-   * The input of a step, as the history stores it. If it is the same object as an earlier value of this change, it is stored as a reference to that
-   * value.
+   * The input of a step, as the history stores it. If it is the same object as the job's input or as the latest output of this change, it is stored
+   * as a reference to that value.
    */
   storedInput(input: JsonValue): StoredValue {
     this.#startedWith = input;

@@ -178,7 +178,9 @@ function nextBranch(rule: ForkRule, fork: ForkedStep): { readonly key: string; r
   return { key: String(begunCount), step: rule.step };
 }
 
-/** Leaves the current branch: the branch in which its fork stands becomes the current one. Returns this fork, its step, and the level that was left. */
+/**
+ * Leaves the current branch: the branch in which its fork stands becomes the current one. Returns this fork, its step, and the level that was left.
+ */
 function leaveBranch(draft: JobDraft): { fork: ForkedStep; step: ForkPlanStep; level: BranchLevel } {
   const level = levelOf(draft.branch);
   if (level === undefined) throw new Error(`${draft.branch} is not a branch.`);
@@ -192,7 +194,7 @@ function proceed(draft: JobDraft, { name, work: { rule } }: ForkPlanStep): ForkO
   const fork = draft.forkIn(draft.branch);
   const { maxOutputBytes } = draft.limits;
   if (fork.resultBytes > maxOutputBytes) {
-    const message = `The outputs of the branches of ${name} have more than ${maxOutputBytes} bytes together, which is the maximum of a step's output. Return less, or set \`output\` to \`counts\`.`;
+    const message = `The outputs of the branches of ${name} have more than ${maxOutputBytes} bytes together, which is the maximum of a step's output. Return less, or in a forEach set \`output\` to \`counts\`.`;
     return { fork, error: { code: "OutputTooLarge", message } };
   }
   const isDone = isOver(rule, fork);

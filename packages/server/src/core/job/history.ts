@@ -42,7 +42,7 @@ export type Transition<Value = StoredValue> =
       readonly output: Value;
       /** Numbers of the events that a wait step consumed. */
       readonly consumed?: readonly number[];
-      /** The step to which a choice led; null when the choice ended the job. Left out when the step has no choice. */
+      /** The step to which a choice led; null when the choice ended the job or the branch. Left out when the step has no choice. */
       readonly next?: string | null;
     })
   | (StepRunKey & {

@@ -6,11 +6,12 @@ const suspectAfterInterruptions = 2;
 
 /**
  * The maximum number of interruptions for which a call is blamed. Without a maximum, a step that crashes its node would move from node to node for
- * ever. A call is blamed only while it is the only suspect of its node. So a call does not fail because another call crashed their node.
+ * ever. A call is blamed only as a suspect, and a node begins its suspects one after another. So a call hardly ever fails because another call
+ * crashed their node.
  */
 const maxInterruptions = 5;
 
-/** Whether the call is a suspect after this many interruptions. No node carries out two suspects at once. */
+/** Whether the call is a suspect after this many interruptions. A node begins its suspects one after another. */
 export function isSuspect(holder: CallHolder, interruptions: number): boolean {
   return holder === "node" && interruptions >= suspectAfterInterruptions;
 }

@@ -97,8 +97,8 @@ export interface Carried {
   /** The latest output. It is kept only when a step that takes over after a failure may receive the whole output. */
   readonly lastOutput?: JsonValue;
   /**
-   * Properties that a later step must not take from the job's input. A wait step declares them, but no event brought them in the latest visit of the
-   * wait step. Left out while there are none.
+   * Properties that a later step must not take from the job's input, from the branches around this one, or from their items. A wait step declares
+   * them, but no event brought them in the latest visit of the wait step. Left out while there are none.
    */
   readonly absentProperties?: readonly string[];
   /** Values that expressions of later steps may read, by slot (`plan/slots.ts`). Left out while there are none. */
@@ -141,8 +141,8 @@ export interface AddressedEvent extends WaitVisit {
   readonly eventId: string;
   readonly eventNumber: number;
   /**
-   * Set when the event was sent for any wait, and this visit claimed the event because the visit had waited longest. If the wait ends without the
-   * event, other waits may take the event again.
+   * Set when the event was sent for any wait, and this visit claimed the event. If the wait ends without the event, other waits may take the event
+   * again.
    */
   readonly isClaimed?: true;
 }
@@ -183,7 +183,7 @@ export interface StartedStep extends StepPosition {
    * node fails in the end.
    */
   readonly interruptions: number;
-  /** The start of this visit. It is left out after a resume and in states of earlier releases. Then only the history has it. */
+  /** The start of this visit, which a resume does not change. States written by an earlier release do not have it. Then only the history has it. */
   readonly startedAt?: Timestamp;
 }
 
@@ -199,7 +199,10 @@ export interface RetryingStep extends StartedStep {
   readonly wakeAt: Timestamp;
 }
 
-/** The step waits for events. `wakeAt` is the time of its timeout. */
+/**
+ * The step waits for events. `wakeAt` is the time of its timeout, or an earlier time when enough events are here and the next commit completes the
+ * wait.
+ */
 export interface WaitingStep extends StartedStep {
   readonly phase: "waiting";
   readonly since: Timestamp;
@@ -221,7 +224,7 @@ export interface AwaitedEvents {
   readonly requiredCount: number;
 }
 
-/** The commit has done enough steps. The job continues with this step in the next commit. */
+/** The commit has done enough work, or has not read payloads that this step needs. The branch continues with this step in the next commit. */
 export interface NextStep {
   readonly phase: "next";
   readonly name: string;
@@ -254,23 +257,29 @@ export interface ForkedStep extends StepPosition {
    * state.
    */
   readonly firstResultNumber?: number;
-  /** Set when there was room for more branches, but the commit had reached its limit of work. Left out otherwise. */
+  /**
+   * Set when there was room for more branches, but the commit had reached its limit of work. Also set when all branches are over, and the next commit
+   * reads their results. Left out otherwise.
+   */
   readonly wakeAt?: Timestamp;
 }
 
 /**
- * The branch, or a fork inside the branch, has failed, and it is not known yet whether the job continues without the branch. If the job ends early, a
- * resume continues from this point.
+ * The branch, or a branch around it, has failed, and it is not known yet whether the job continues without the failed branch. If the job ends early,
+ * a resume continues from this point.
  */
 export interface StoppedStep {
   readonly phase: "stopped";
   readonly name: string;
   readonly point: ResumePoint;
-  /** The time from which the branch may continue. Set when the job was resumed but its commit had reached its limit of work. Left out otherwise. */
+  /**
+   * The time from which the branch may continue. Set when the job was resumed, but that commit had reached its limit of work or had not read the
+   * branch's values. Left out otherwise.
+   */
   readonly wakeAt?: Timestamp;
 }
 
-/** Codes never change, because programs depend on them. An executor adds the error types of the called side as `cause`. */
+/** Codes never change, because programs depend on them. An executor adds the name of the error on the called side as `type`. */
 export type JobErrorCode =
   | "InputMismatch"
   | "ExpressionFailed"

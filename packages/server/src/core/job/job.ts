@@ -45,7 +45,7 @@ import { ignored, rejected } from "./verdicts.ts";
 
 /**
  * The state machine: it applies one fact to one job. It is pure: the time comes with the fact, and calls to the outside are returned as effects. A
- * change without entries is not written; its verdict says why.
+ * change without entries leaves the job as it is; its verdict says why.
  */
 export function transition(
   plan: Plan,
@@ -105,7 +105,10 @@ export interface Parent extends ParentStep {
 
 export interface Submission extends JobIdentity {
   readonly at: Timestamp;
-  /** False while the node has no room for another call. A job that begins with a call, or with branches, then stays PENDING until a node has room. */
+  /**
+   * False while the node has no room for another call. A job that begins with branches, or with a call that is not a task, then stays PENDING until a
+   * node has room.
+   */
   readonly hasRoomForCall: boolean;
   /** Left out when no other job makes this job. */
   readonly madeBy?: Parent;
@@ -185,8 +188,8 @@ function resumeBranch(draft: JobDraft, cursor: AnyCursor): void {
 }
 
 /**
- * Whether a branch must wait for the next commit: because this commit has done enough, or because the values of the branch or of a branch around it
- * were not read.
+ * Whether a branch must wait for the next commit: because this commit has done enough, because the values of the branch or of a branch around it were
+ * not read, or because the branch around it waits as well.
  */
 function isForLater(draft: JobDraft, branch: string): boolean {
   if (branch === mainBranch) return false;

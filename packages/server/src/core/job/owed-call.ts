@@ -76,7 +76,7 @@ function makeChild(
   return undefined;
 }
 
-/** The numbers of failed and of lost attempts of the visit so far. The limits of a visit apply to these numbers. */
+/** The numbers of failed and of lost attempts since the visit began or the job was resumed. The limits of a visit apply to these numbers. */
 export interface CallCounts {
   readonly failedAttempts: number;
   readonly interruptions: number;

@@ -136,8 +136,7 @@ function countedRun({ branch, progress }: JobDraft, step: string): Progress {
 }
 
 /**
- * Begins the work of a step. This is also called after a resume, and when an attempt was lost before it began. `knownDelayEnd` is the end of the
- * sleep, if the step has slept already.
+ * Begins the work of a step. This is also called after a resume. `knownDelayEnd` is the end of the sleep, if the step has slept already.
  */
 export function beginStep(
   draft: JobDraft,
@@ -259,7 +258,7 @@ function outputOf(
 /**
  * Keeps only values that a later step may still read, so that a long job does not rewrite its whole past with every step. Some properties can come
  * only from events. When no event brought such a property, its absence is recorded. Otherwise a later step would take the property from the job's
- * input.
+ * input, or from a branch around this one.
  */
 function carriedOn(draft: JobDraft, step: PlanStep, output: JsonValue): Carried {
   const { properties: before, absentProperties, ...others } = draft.carried;
@@ -280,7 +279,10 @@ function carriedOn(draft: JobDraft, step: PlanStep, output: JsonValue): Carried 
   return absent.length === 0 ? { ...others, properties } : { ...others, properties, absentProperties: absent };
 }
 
-/** Fails a step, without another attempt. The step that its `onFailure` names for this error takes over, or the job fails. */
+/**
+ * Fails a step, without another attempt. The step that its `onFailure` names for this error takes over. Otherwise the branch fails, or on the main
+ * line the job.
+ */
 export function failStep(
   draft: JobDraft,
   position: StepPosition,
@@ -375,8 +377,8 @@ function waitVisitOf({ branch }: JobDraft, { name, visit }: Pick<StepPosition, "
 
 /**
  * Completes the wait if enough of the awaited events are here. The wait consumes these events, so the next visit needs new events. When a wait failed
- * because of its events and the job is resumed, the wait also needs new events. "unread": enough events are here, but the next commit must read their
- * payloads, because expressions gave their ids only in this commit.
+ * because of its events and the job is resumed, the wait also needs new events. "unread": enough events are here, but this commit has not read their
+ * payloads, so the next one reads them and completes the wait.
  */
 export function completeWait(
   draft: JobDraft,

@@ -42,7 +42,10 @@ export interface PlanStep {
   /** The template that makes the output from the raw result. Undefined when the raw result is the output. */
   readonly outputTemplate: Template | undefined;
   readonly next: Transition;
-  /** The handlers of failures. After an error, the first handler that matches it takes over. When no handler matches, the job fails. */
+  /**
+   * The handlers of failures. After an error, the first handler that matches it takes over. When no handler matches, the branch fails, or on the main
+   * line the job.
+   */
   readonly onFailure: readonly FailureHandler[];
   /**
    * The names of the properties that the job's state must carry after this step. A later step may still take them from outputs that were made up to
@@ -76,7 +79,7 @@ export interface AroundStep {
   readonly branch: string | undefined;
 }
 
-/** The rule that says where a step gets its input from. The first step of a job receives the job's input. */
+/** The rule that says where a step gets its input from. Without a template, the first step of a job receives the job's input. */
 export type InputRule =
   /** The step receives each property that its closed input definition declares, from the latest output that had it, or else from the job's input. */
   | { readonly kind: "carried"; readonly properties: readonly string[] }

@@ -368,7 +368,7 @@ const none: readonly Schema[] = [];
 /** `costOfCanonicalJson` counts in units of about 50 ns, and a check takes about 20 ns. */
 const checksPerCost = 2;
 const checksPerMatcher = 14;
-/** For each match, re2js allocates objects, which takes 150 to 300 ns. The matcher's own cost counts only the characters. */
+/** For each match, re2js allocates objects, which takes 150 to 300 ns. The matcher's own cost does not include this. */
 const checksPerMatch = 10;
 /**
  * The number of names up to which listing them is cheap. An object of thousands of properties keeps them in a table, which is sorted each time the

@@ -74,8 +74,8 @@ function newCalls({ job, effects }: CallingJob, { beginsAtOnce }: CallTerms): re
 }
 
 /**
- * Whether the call may begin with the commit. A suspect may not: it begins only when no other suspect runs, which only its node knows. A task may
- * not: it begins when a worker takes it.
+ * Whether the call may begin with the commit. A suspect may not: it begins only when its turn among the suspects comes, which only its node knows. A
+ * task may not: it begins when a worker takes it.
  */
 function mayBeginAtOnce({ isSuspect, task }: CallEffect): boolean {
   return !isSuspect && task === undefined;

@@ -433,7 +433,7 @@ function isOutcome(command: Command): boolean {
 
 function tooCostly(): ServiceError {
   const message =
-    "Checking this organization's values against their schemas takes more time than its share on this node. Nothing was changed. Send fewer jobs and events at once, or make the schemas simpler: patterns and large enumerations cost most.";
+    "Reading, checking and writing this organization's values takes more time than its share on this node. Nothing was changed. Send fewer jobs and events at once, make the values smaller, or make the schemas simpler: patterns and large enumerations cost most.";
   return new ServiceError("RateLimitError", message, { retryAfterSeconds: 1 });
 }
 

@@ -79,7 +79,7 @@ export function noticesOf({ before, job, plan, notice, told }: OpenJob): JobNoti
   return notices;
 }
 
-/** Makes the job's row. Store the history first, because the state refers to a large value by the history entry that has it. */
+/** Makes the job's row. Make the history's row first (`countHistory`), because the state refers to a large value by the history entry that has it. */
 export function written({ before, job, values }: OpenJob) {
   const state = values.state(job.state, job.sequence);
   const after: WrittenJob = {

@@ -12,8 +12,8 @@ import type { Failure } from "../../core/job/fact.ts";
 import type { JsonObject, JsonValue } from "../../core/json/json.ts";
 
 /**
- * An executor is one file that exports one value of this type: its type, its texts, its config schema and, if it makes calls, one function. A new
- * executor touches only the list in `executors/catalog.ts` and docs/executors.md: the API, the dashboard and the tests read that list.
+ * An executor is one value of this type: its type, its texts, its config schema and, if it makes calls, one function. A new executor touches only the
+ * list in `executors/catalog.ts` and docs/executors.md: the API, the dashboard and the tests read that list.
  */
 export type Executor = (PassKind | WaitKind | DelayKind | ForkKind | TaskKind | JobKind | CallExecutor) &
   ExecutorDescription;
@@ -44,7 +44,10 @@ export interface CallRequest {
   readonly stepName: string;
   readonly visit: number;
   readonly attempt: number;
-  /** The key `jobId:stepName:visit`, the same for every attempt of a visit, so that the called service can recognize a repetition. */
+  /**
+   * The key `jobId:stepName:visit`, in a branch `jobId:stepName:visit:path`. It is the same for every attempt of a visit, so that the called service
+   * can recognize a repetition.
+   */
   readonly idempotencyKey: string;
   readonly config: JsonObject;
   readonly input: JsonValue;

@@ -62,7 +62,8 @@ export function metricRollupsDuty(database: Database): Duty {
         [backlog] = await listBacklogs(database, 1);
       }
       if (!hasBacklog && uncounted.length < maxRowsAtOnce) return undefined;
-      // The pause is as long as the work was. Counting history that has waited for years is not urgent and need not slow down the store.
+      // The pause is as long as the counting of the backlog took. Counting history that has waited for years is not urgent and need not slow down the
+      // store.
       return { againInMs: performance.now() - begun };
     },
   };

@@ -3,7 +3,7 @@ import type { LookupFunction } from "node:net";
 import type { buildConnector } from "undici";
 import { type AddressRule, addressOf } from "./address-rule.ts";
 
-/** Resolves a name to its addresses, IPv4 first. Throws when it has none. */
+/** Resolves a name to its addresses. Throws when it has none. */
 export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
 
 /**

@@ -29,9 +29,9 @@ export interface Parked {
 }
 
 /**
- * Parks what this node cannot continue: versions that it cannot compile, and jobs on which a fact of the engine failed although it was alone in its
- * batch. Searches leave the parked versions and jobs out, so that they delay nobody else. Each is tried again after a pause, which doubles every
- * time. They are parked only in this node's memory, because other nodes may run another release that can continue them.
+ * Parks what this node cannot continue: versions that it cannot compile, and jobs on which a fact of the engine failed or whose call or task could
+ * not be taken over. Searches leave the parked versions and jobs out, so that they delay nobody else. Each is tried again after a pause, which
+ * doubles every time. They are parked only in this node's memory, because other nodes may run another release that can continue them.
  */
 export class Parking {
   readonly #versions: ParkingLot;

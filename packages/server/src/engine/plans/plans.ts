@@ -14,7 +14,7 @@ import { PlanCache } from "./plan-cache.ts";
 
 /** The compiled plans of versions, loaded when they are first needed. A version never changes, so its plan is compiled once while it is in use. */
 export class Plans {
-  /** Holds the versions that could not be compiled. */
+  /** Holds the versions that could not be compiled, and the jobs that this node cannot continue. */
   readonly parking: Parking;
   readonly #executors: ExecutorCatalog;
   readonly #limits: DefinitionLimits;
@@ -67,7 +67,7 @@ export class Plans {
         if (failure !== undefined) parked.set(versionId, failure);
       }
       // The batch holds all of these plans until it ends, even when the cache drops them meanwhile. So their total is bounded.
-      if (plans.size > 1 && bytes > this.#maxBytes) throw new TooMuchAtOnceError(plans.size, bytes, "plans");
+      if (plans.size > 1 && bytes > this.#maxBytes) throw new TooMuchAtOnceError(plans.size, this.#maxBytes, "plans");
       // A batch may need hundreds of plans, for example after a start. The pause lets other work run in between.
       if ((loaded?.definition.length ?? 0) > longDefinition) await nextTurn();
     }
@@ -107,7 +107,10 @@ export interface LoadedPlans {
   readonly parked: ReadonlyMap<string, Parked>;
 }
 
-/** Yields the versions with their texts; the text is undefined when the store has none. Few are read at a time, because a text may have half a megabyte. */
+/**
+ * Yields the versions with their texts; the text is undefined when the store has none. Few are read at a time, because a text may have half a
+ * megabyte.
+ */
 async function* definitionsOf(
   db: Queryable,
   versions: readonly VersionKey[],

@@ -21,7 +21,10 @@ const UserTokenSchema = Type.Object(
   {
     ...tokenFields,
     lastUsedAt: Type.Optional(
-      Type.String({ format: "date-time", description: "The minute in which the token was last used." }),
+      Type.String({
+        format: "date-time",
+        description: "The time at which the token was last used, accurate to about a minute.",
+      }),
     ),
   },
   { title: "UserToken" },

@@ -28,7 +28,10 @@ const SessionSchema = Type.Object(
     userAgent: Type.String({ description: "The name that the browser or the device gives itself." }),
     address: Type.String({ description: "The network address from which the sign-in came." }),
     createdAt: Time,
-    lastSeenAt: Type.String({ format: "date-time", description: "The minute in which the session was last used." }),
+    lastSeenAt: Type.String({
+      format: "date-time",
+      description: "The time at which the session was last used, accurate to about a minute.",
+    }),
     expiresAt: Type.String({ format: "date-time", description: "The time at which the session ends at the latest." }),
   },
   { title: "Session" },

@@ -77,7 +77,7 @@ export const AuditEntrySchema = Type.Object(
     }),
     address: Type.String({
       description:
-        "The network address from which the request came. It is empty when the client had already disconnected.",
+        "The network address from which the request came. It is empty where there was no request, and when the client had already disconnected.",
     }),
     details: Type.Unsafe<object>({
       type: "object",

@@ -30,7 +30,8 @@ export function collectDeclarations(app: App, basePath: string, serverUrl: () =>
           bearerToken: {
             type: "http",
             scheme: "bearer",
-            description: "The credential is an API token, a user token, or an id token of the sign-in.",
+            description:
+              "The credential is an API token, a user token, an id token of the sign-in, or an access token of an issuer that the service's configuration names.",
           },
         },
       },

@@ -9,7 +9,7 @@ export const Id = Type.String({ format: "uuid", example: "01980c3e-8f7a-7b52-9d2
 export const Time = Type.String({ format: "date-time", example: "2026-01-31T12:00:00.000Z" });
 export const AnyJson = Type.Unknown({ description: "Any JSON value." });
 
-/** The body of a request. Unknown fields are rejected, so that a typo is never ignored. */
+/** The body or the query of a request. Unknown fields are rejected, so that a typo is never ignored. */
 export function closed<Properties extends TProperties>(
   properties: Properties,
   options: object = {},

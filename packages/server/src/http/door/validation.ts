@@ -17,7 +17,7 @@ export function createValidatorCompiler(): FastifySchemaCompiler<object> {
   const forFirst = once(() => createAjv({ allErrors: false }));
   const forAll = once(() => createAjv({ allErrors: true }));
   return ({ schema, httpPart }) => {
-    // Headers are checked by the parts that read them: `idempotency.ts`, `job-stream.ts`.
+    // Headers are checked by the parts that read them: `request-key.ts`, `precondition.ts`, `job-stream.ts` and `many-jobs-stream.ts`.
     if (httpPart === "headers") return () => true;
     const findErrors = errorFinder(
       once(() => forFirst().compile(schema)),

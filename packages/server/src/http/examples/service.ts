@@ -1,6 +1,6 @@
 import type { Example } from "./example.ts";
 
-/** Examples of the operations that describe the service itself. */
+/** Examples of the operations that describe the service itself, and of limits and metrics. */
 export const serviceExamples: Readonly<Record<string, Example>> = {
   GetLiveness: { answer: { status: "live" } },
   GetReadiness: { answer: { status: "ready" } },

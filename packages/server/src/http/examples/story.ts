@@ -1,5 +1,5 @@
 /*
- * All examples tell one story: Ada runs the workflow `order-approval` in the organization Acme, and Grace approves the orders.
+ * All examples tell one story: Ada runs the workflow `order-approval` in the organization Acme, and invites Grace to it.
  */
 
 /** The ids that appear in paths. */

@@ -62,7 +62,7 @@ export const HistoryEntrySchema = Type.Object(
       Type.Unsafe<string | null>({
         type: ["string", "null"],
         description:
-          "The step that takes over after a failure, or to which a choice led after a success. It is null where the choice ended the job.",
+          "The step that takes over after a failure, or to which a choice led after a success. It is null where the choice ended the job or the branch.",
       }),
     ),
     eventIds: Type.Optional(Type.Array(Type.String(), { description: "The events for which the step waits." })),

@@ -43,7 +43,8 @@ const ParentJobSchema = Type.Object(
   },
   {
     title: "ParentJob",
-    description: "The step of another job that started this job. It is left out for a job that was submitted.",
+    description:
+      "The step of another job that started this job. It is left out for a job that was submitted, and for a token that is bound to workflows.",
   },
 );
 
@@ -79,7 +80,8 @@ const ChildJobsSchema = Type.Object(
   },
   {
     title: "ChildJobs",
-    description: "The jobs that steps of this job started. They are left out when there are none.",
+    description:
+      "The jobs that steps of this job started. They are left out when there are none, and in lists also for a token that is bound to workflows.",
   },
 );
 
@@ -113,7 +115,8 @@ const stepErrorFields = {
   message: Type.String(),
   type: Type.Optional(
     Type.String({
-      description: "The name that the called side gave to its error, or `JobTimeout` when the whole job took too long.",
+      description:
+        "The name of the error: the one that the called side gave to it, or one of the service's own, such as `HttpStatus404`, or `JobTimeout` when the whole job took too long.",
     }),
   ),
 };
@@ -330,7 +333,10 @@ function renderSteps(runs: readonly StepRun[], plan: Plan): RenderedStep[] {
   });
 }
 
-/** Returns the first index from which the values of all runs fit into `room` bytes. The values of the earliest runs are left out first. */
+/**
+ * Returns the first index from which the values of all runs fit into `room`, which is in characters and members. The values of the earliest runs are
+ * left out first.
+ */
 export function firstFittingRun(
   runs: readonly StepRun[],
   room: number,

@@ -34,7 +34,7 @@ export class Metrics implements RequestMetrics {
   });
   readonly #limited = new Counter({
     name: "stepwell_rate_limited_total",
-    help: "Requests that a rate limit refused, by scope (organization, token, user) and policy (requests, submits), and those refused before authentication after too many refusals.",
+    help: "Requests that a rate limit refused, by scope (organization, token, user) and policy (requests, submits). The scope door with the policy refusals counts requests that were refused before they were authorized, after too many refusals.",
     labelNames: ["scope", "policy"],
     registers: [this.registry],
   });
@@ -88,7 +88,7 @@ export class Metrics implements RequestMetrics {
     );
     this.#gauge(
       "stepwell_requests_waiting",
-      "Requests and streams that wait for jobs.",
+      "Requests and streams that wait for jobs or tasks.",
       () => this.#gauges?.().waitingRequests,
     );
     this.#gauge(

@@ -32,7 +32,7 @@ const MemberSchema = Type.Object(
       Type.Integer({
         minimum: 0,
         description:
-          "The number of valid API tokens of this organization that the member made, directly or by a token that they made. Only GetMember returns it.",
+          "The number of API tokens of this organization that the member made, directly or by a token that they made, and that are not revoked. Expired tokens count too. Only GetMember returns it.",
       }),
     ),
   },

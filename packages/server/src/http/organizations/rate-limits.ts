@@ -12,7 +12,7 @@ const RateLimitSchema = Type.Object(
     }),
     policy: oneOf(["requests", "submits"], {
       description:
-        "What is counted. SubmitJob counts in both limits: as one in `submits` and, like every request, with its `x-cost` in `requests`.",
+        "What is counted. SubmitJob and SubmitTask count in both limits: as one in `submits` and, like every request, with their `x-cost` in `requests`. A job that another job starts counts as one in the `submits` of the organization.",
     }),
     limitPerMinute: Type.Optional(
       Type.Integer({ description: "The limit per minute. It is left out where there is no limit." }),

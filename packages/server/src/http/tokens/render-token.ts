@@ -26,7 +26,8 @@ const laterFields = {
   lastUsedAt: Type.Optional(
     Type.String({
       format: "date-time",
-      description: "The minute in which the token was last used, with its present secret or the one before it.",
+      description:
+        "The time at which the token was last used, with its present secret or the one before it, accurate to about a minute.",
     }),
   ),
   rotatedAt: Type.Optional(

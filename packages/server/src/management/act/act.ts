@@ -11,7 +11,10 @@ import type { Precondition } from "./precondition.ts";
 /** One act: the actor, the operation and the origin of the request. The audit trail records all of it. */
 export interface Act extends RequestSource {
   readonly actor: Actor & { readonly name?: string };
-  /** The operation's name in the HTTP document, or a similar name for an act of the operator on the store. */
+  /**
+   * The operation's name in the HTTP document, or a similar name for an act that no operation of the document carries out: of the operator on the
+   * store, or of an identity provider.
+   */
   readonly operation: string;
   /** The organization's OAuth client that the actor uses, if any. */
   readonly clientId?: string | undefined;

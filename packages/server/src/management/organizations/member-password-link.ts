@@ -14,8 +14,8 @@ import { endOfCaller } from "../tokens/expiry.ts";
 import type { MemberKey } from "./members.ts";
 
 /**
- * Makes a link that sets a member's password, in place of an earlier link. Throws 403 unless the caller is a person who holds everything that the
- * member may do, and the member is in no other organization.
+ * Makes a link that sets a member's password, in place of an earlier link. Throws 403 unless the caller is another person, who holds everything that
+ * the member may do, and the member is in no other organization.
  */
 export async function createPasswordLink(
   parts: ManagementParts,

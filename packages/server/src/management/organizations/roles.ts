@@ -144,6 +144,6 @@ function isBuiltIn(name: string): ServiceError {
 function inUse(name: string, by: string): ServiceError {
   return new ServiceError(
     "ConflictError",
-    `${by} the role \`${name}\`. Take the role away from them first, then delete it.`,
+    `${by} the role \`${name}\`. Take the role away from the members who have it, and revoke the invitations that give it. Then delete it.`,
   );
 }

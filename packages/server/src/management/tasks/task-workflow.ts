@@ -30,7 +30,8 @@ const definition = JSON.stringify({
 
 /**
  * Finds the organization's workflow of single tasks, and the version of it that belongs to this release. Registers them if they are missing. They
- * belong to the service, so they count towards no maximum and leave no entry in the audit trail.
+ * belong to the service, so no maximum keeps them from being registered, and they leave no entry in the audit trail. But like all others, they count
+ * when a user registers a workflow or a version.
  */
 export async function prepareTaskWorkflow(
   { database, engine }: ManagementParts,

@@ -14,7 +14,7 @@ export interface AuditEntry {
   readonly entryId: string;
   readonly recordedAt: Timestamp;
   readonly actor: Actor & { readonly name?: string };
-  /** The operation's name in the document. */
+  /** The operation's name in the document, or a similar name for an act that is no operation of it. */
   readonly action: string;
   readonly outcome: AuditOutcome;
   readonly targetType: string;

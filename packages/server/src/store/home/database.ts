@@ -109,7 +109,7 @@ export interface Merged {
 /**
  * - `organization`: the statement names the organization in the WHERE or VALUES of every table, so that it goes to one shard.
  * - `global`: the statement reads or writes small tables that belong to no organization and have keys of their own (users, nodes).
- * - `maintenance`: the statement reads candidates over all organizations. Only maintenance duties and the readers of the nodes' metrics run it.
+ * - `maintenance`: the statement reads candidates over all organizations. Maintenance duties, the readers of the nodes' metrics, the start of a node and the check of the audit trail run it.
  */
 export type Scope = "organization" | "global" | "maintenance";
 
@@ -147,8 +147,8 @@ export class StoreUnavailableError extends Error {
 }
 
 /**
- * Thrown when the database gave up a statement because it took too long (57014), or because memory or disk ran out (class 53). Nothing was written. A
- * smaller statement may succeed.
+ * Thrown when the database gave up a statement because it took too long (57014), because memory or disk ran out (class 53), or because data could not
+ * be read (class 58, XX001). Nothing was written. A smaller statement may succeed.
  */
 export class StatementGivenUpError extends StoreUnavailableError {
   constructor(cause: unknown) {

@@ -3,7 +3,7 @@ import type { PGlite, postgresMod } from "@electric-sql/pglite";
 import { NodeFS } from "@electric-sql/pglite/nodefs";
 
 export interface SyncOptions {
-  /** Called once for each sync that reached the disk. Tests use it to count them. */
+  /** Called once for each sync that reached the disk. `stepwell doctor` and tests use it to count them. */
   readonly onSync?: () => void;
   /**
    * Called when a sync failed. After that the content of the disk is unknown: another sync would report success for pages that the kernel dropped. So

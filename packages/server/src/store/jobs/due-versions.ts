@@ -24,9 +24,9 @@ export interface DueVersions {
 }
 
 /**
- * The largest number of versions that one search looks at in each of its two indexes. A search of so many versions reads some 1,200 pages; on a
- * Citus, it reads as many for each shard of a worker. The embedded store does nothing else meanwhile, and 500 versions took it up to 80 ms on a busy
- * machine.
+ * The largest number of versions that one search looks at in each of its two indexes. A search of so many versions reads some 1,200 pages; on a Citus
+ * cluster, it reads as many for each shard of a worker. The embedded store does nothing else meanwhile, and 500 versions took it up to 80 ms on a
+ * busy machine.
  */
 const maxLookedAt = 200;
 

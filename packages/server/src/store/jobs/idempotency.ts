@@ -7,9 +7,9 @@ import { requireAllWritten } from "../home/written.ts";
 export interface KeyClaim {
   readonly organizationId: string;
   readonly idempotencyKey: string;
-  /** The SHA-256 of the request: its method, its path, its sender and its body. */
+  /** The SHA-256 of the request: its operation, the parameters of its path and query, its sender, its body and its preconditions. */
   readonly requestHash: Buffer;
-  /** The id of this claim. Every claim has its own id, also when the key is claimed again. */
+  /** The id of this claim. All claims of one commit share an id. A later claim of the same key has another one. */
   readonly claimId: string;
 }
 

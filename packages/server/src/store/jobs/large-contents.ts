@@ -66,7 +66,7 @@ interface LargeContent<Content> {
 /** Thrown when the work is too large at once and may be done in smaller portions. */
 export class TooMuchAtOnceError extends Error {
   constructor(count: number, bytes: number, things: "jobs" | "plans" = "jobs") {
-    super(`${count} ${things} with ${bytes} bytes are too much for one transaction.`);
+    super(`${count} ${things} are too much for one transaction: its bound is ${bytes} bytes.`);
     this.name = "TooMuchAtOnceError";
   }
 }

@@ -6,7 +6,10 @@ import { type JobKey, type LeftOut, leftOutValues } from "./jobs.ts";
 /** A job whose timer is due. It is only a candidate: the state machine decides, under the lock of the row. */
 export interface DueJob extends JobKey {
   readonly versionId: string;
-  /** Whether the job waits for events and its timeout has come. Ending the wait needs no room for a call. */
+  /**
+   * Whether the job waits for events. Its due timer is then taken for the timeout of the wait, which needs no room for a call. In a job with
+   * branches, it may be the timer of another branch.
+   */
   readonly isWait: boolean;
 }
 

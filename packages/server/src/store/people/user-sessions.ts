@@ -37,11 +37,14 @@ export interface SessionOrigin {
    * without an issuer.
    */
   readonly authenticatedAt: Timestamp | null;
-  /** The browser in which the session began, by the id in its cookie; null when no password was entered. */
+  /**
+   * The browser in which the password was entered on the sign-in page, by the id in its cookie. A session that another session admitted has the same
+   * browser as that one. Null when there is no such browser.
+   */
   readonly deviceId: string | null;
   /**
-   * True when an external issuer proved the identity, in this browser or in the browser that admitted the device. The issuer is then responsible for
-   * the second factor.
+   * True when an external issuer proved the identity, in this browser or in the browser that admitted the device or the client. The issuer is then
+   * responsible for the second factor.
    */
   readonly isVouchedFor: boolean;
 }

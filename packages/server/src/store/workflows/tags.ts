@@ -92,7 +92,7 @@ const findTagsOfWorkflowRows = statement<Tag>(
    ORDER BY tag COLLATE "C"`,
 );
 
-/** Finds the names of the tags that point at these versions. */
+/** Finds the tags that point at these versions. */
 export async function findTagsOfVersions(
   db: Queryable,
   workflow: WorkflowKey,

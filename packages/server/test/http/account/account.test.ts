@@ -73,8 +73,9 @@ onOneStore((home) => {
         expect(problem.errors).toEqual([{ pointer: "/currentPassword", detail: "is not your password" }]);
       }
       const right = { currentPassword: rightPassword, newPassword };
-      const { headers } = await client.refused("ChangePassword", "RateLimitError", { body: right });
+      const { headers, body: problem } = await client.refused("ChangePassword", "RateLimitError", { body: right });
       expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(problem.detail).toMatch(/Try again in (?:1 second|(?:[2-9]|\d\d+) seconds)\./);
     });
 
     test("is changed once if two requests change it at the same moment", async () => {

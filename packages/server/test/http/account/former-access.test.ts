@@ -67,7 +67,7 @@ onOneStore((home) => {
     const link = await makePasswordLink(service.running.database, email, { removesSecondFactor: false });
     const page = await setByLink(link?.secret ?? "");
 
-    expect(page).toContain("All sessions and user tokens that your account had before have ended");
+    expect(page).toContain("All sessions of your account have ended");
     await expectEnded(theirs, [first, second]);
     const owner = await signInAt(service, () => service.running.engine.now()).attempt(
       attemptOf({ email }, { password: newPassword }),

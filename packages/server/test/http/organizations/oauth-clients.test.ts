@@ -93,6 +93,10 @@ async function askToken(
   return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Record<string, string> };
 }
 
+function corsHeadersOf({ headers }: TokenAnswer): [string, string][] {
+  return [...headers].filter(([name]) => name.startsWith("access-control-"));
+}
+
 async function refresh(service: TestService, clientId: string, token: string): Promise<TokenAnswer> {
   return await askToken(service, { grant_type: "refresh_token", client_id: clientId, refresh_token: token });
 }
@@ -605,6 +609,57 @@ onOneStore((home) => {
       await setting.a.api.call("DeleteOAuthClient", { params: { clientId: other.clientId } });
       const gone = await askFrom("OPTIONS", "/organizations", "https://other.example.org");
       expect(gone.headers.get("access-control-allow-origin")).toBeNull();
+    });
+
+    test("can read the answer to a repeated refresh like the first answer, if it belongs to the client", async () => {
+      const setting = await newSetting(service);
+      const { refreshToken } = await arrive(service, setting);
+      const fields = { grant_type: "refresh_token", refresh_token: refreshToken, client_id: setting.client.clientId };
+      const own = { origin: "https://app.example.org" };
+      const atOnce = await Promise.all([askToken(service, fields, own), askToken(service, fields, own)]);
+      const answers = [...atOnce, await askToken(service, fields, own)];
+      for (const answer of answers) {
+        expect([answer.status, answer.body.refresh_token]).toEqual([200, atOnce[0].body.refresh_token]);
+        expect(answer.headers.get("access-control-allow-origin")).toBe("https://app.example.org");
+        expect(answer.headers.get("access-control-expose-headers")).toBe("WWW-Authenticate");
+      }
+      await newClient(setting.a.api, ["https://other.example.org/"]);
+      for (const origin of ["https://other.example.org", "https://evil.example", "null", service.baseUrl]) {
+        expect(corsHeadersOf(await askToken(service, fields, { origin })), origin).toEqual([]);
+      }
+    });
+
+    test("can read the answer to a repeated refresh of the dashboard only at the dashboard's origin", async () => {
+      const { refreshToken } = await signIn(service.baseUrl, await newPerson(service));
+      const fields = { grant_type: "refresh_token", refresh_token: refreshToken, client_id: "stepwell-dashboard" };
+      const own = { origin: service.baseUrl };
+      const [first, second] = [await askToken(service, fields, own), await askToken(service, fields, own)];
+      expect(second.body.refresh_token).toBe(first.body.refresh_token);
+      expect(corsHeadersOf(second)).toEqual(corsHeadersOf(first));
+      expect(second.headers.get("access-control-allow-origin")).toBe(service.baseUrl);
+      expect(corsHeadersOf(await askToken(service, fields, { origin: "https://app.example.org" }))).toEqual([]);
+    });
+
+    test("can read that it asks for a device's tokens too often, if it belongs to the client", async () => {
+      const { client } = await newSetting(service);
+      const grant = { grant_type: "urn:ietf:params:oauth:grant-type:device_code", device_code: client.clientId };
+      const fields = { ...grant, client_id: client.clientId };
+      const own = { origin: "https://app.example.org" };
+      const [first, second] = [await askToken(service, fields, own), await askToken(service, fields, own)];
+      expect([first.body.error, second.body.error]).toEqual(["invalid_request", "slow_down"]);
+      expect(corsHeadersOf(second)).toEqual(corsHeadersOf(first));
+      expect(second.headers.get("access-control-allow-origin")).toBe("https://app.example.org");
+      for (const client_id of [client.clientId, "stepwell-cli", "nobody", ""]) {
+        const foreign = await askToken(service, { ...grant, client_id }, { origin: "https://evil.example" });
+        expect([foreign.body.error, corsHeadersOf(foreign)], client_id).toEqual(["slow_down", []]);
+      }
+    });
+
+    test("cannot read that its request is too large, because the client is not known then", async () => {
+      const { client } = await newSetting(service);
+      const fields = { client_id: client.clientId, refresh_token: "x".repeat(20_000) };
+      const answer = await askToken(service, fields, { origin: "https://app.example.org" });
+      expect([answer.status, corsHeadersOf(answer)]).toEqual([413, []]);
     });
 
     test("gets no CORS headers if its origin is unknown, whatever it requests", async () => {

@@ -136,6 +136,18 @@ onOneStore((home) => {
     expect(await submit(link, knownAccount(email))).toMatchObject({ status: 409 });
   });
 
+  test("a person who types too many wrong passwords into an invitation is told how long to wait", async () => {
+    const { api } = await service.newOrganization();
+    const { link } = await invite(api);
+    const { email } = await newPerson(service);
+    let answer = await submit(link, knownAccount(email, "something else"));
+    for (let left = 20; left > 0 && answer.status !== 429; left -= 1) {
+      answer = await submit(link, knownAccount(email, "something else"));
+    }
+    expect(answer.status).toBe(429);
+    expect(answer.text).toMatch(/Try again in (?:1 second|(?:[2-9]|\d\d+) seconds)\./);
+  });
+
   test("the address in an invitation cannot be replaced by another", async () => {
     const { api } = await service.newOrganization();
     const email = newEmail();

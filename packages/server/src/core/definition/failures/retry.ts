@@ -30,7 +30,8 @@ export function policyAfter(
 /**
  * Returns the milliseconds until the next attempt, or undefined when the policy gives up. `failedAttempts` includes the attempt that just failed;
  * `random` is from 0 up to 1. With jitter the wait is between half of the interval and the whole interval, so that jobs that failed together are not
- * retried together. `retryAfterMs` is the wait that the called side asked for; the next attempt is never earlier.
+ * retried together. `retryAfterMs` is the wait that the called side asked for; the next attempt is not earlier, except that at most a day of this
+ * wait counts.
  */
 export function nextAttemptInMs(
   policy: RetryPolicy,

@@ -57,7 +57,10 @@ function nthMs(sorted: readonly DurationCount[], n: number): number {
   return 0;
 }
 
-/** When all durations of the class are equal, returns that duration. Otherwise returns the geometric middle of the class. */
+/**
+ * When all durations of the class are equal, returns that duration. Otherwise returns the harmonic mean of the class's two bounds, but never more
+ * than the longest duration.
+ */
 function middleOf({ durationClass, count, totalMs, maxMs }: DurationCount): number {
   if (totalMs === maxMs * count) return maxMs;
   const least = growth ** (durationClass - 1);

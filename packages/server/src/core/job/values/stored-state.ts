@@ -74,7 +74,7 @@ export interface ValueNumbers {
   readonly input?: number;
   readonly previousOutput?: number;
   readonly lastOutput?: number;
-  /** The items of the fork in which the branch is. */
+  /** The items of the fork at which the branch is. */
   readonly items?: number;
   /** The numbers of the results of that fork's branches, by the key of the branch. */
   readonly results?: Readonly<Record<string, number>>;

@@ -132,7 +132,7 @@ export class Known {
     });
   }
 
-  /** The schemas that a property's value fits when neither `properties` nor `patternProperties` names the property. */
+  /** The schemas that a property's value fits when the property is undeclared, no matter which patterns its name matches. */
   get additional(): readonly Schema[] {
     return this.additionalBeside(noNames);
   }

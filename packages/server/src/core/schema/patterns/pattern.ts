@@ -37,7 +37,7 @@ export function problemOfPattern(pattern: Pattern, workLeft: number): string | u
     return `has ${detail}; ${maxInstructions} are allowed (bound lengths by \`maxLength\`)`;
   }
   if (pattern.work > workLeft) {
-    return "makes the definition's patterns too large together; classes such as `\\pL` are large, above all when repeated, and so are wide ranges after `(?i)`";
+    return "is too large, or makes the definition's patterns too large together; classes such as `\\pL` are large, above all when repeated, and so are wide ranges after `(?i)`";
   }
   try {
     new RE2Set(RE2Set.UNANCHORED).add(source);
