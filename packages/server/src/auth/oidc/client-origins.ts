@@ -70,8 +70,26 @@ export function allowClientOrigin(
 }
 
 /**
- * Lets only pages of known clients read the provider's answers. The provider itself allows every origin until it knows the client. When it answers
- * with an error or answers a browser's preflight request, it never knows the client.
+ * Lets a page of the client read an answer that the provider did not write for this request, with the headers that the provider would set.
+ * `findClient` returns the client that the request names, and is called only if a page asks.
+ */
+export async function letClientRead(
+  ctx: KoaContextWithOIDC,
+  findClient: () => Promise<Client | undefined>,
+  ownOrigins: readonly string[],
+): Promise<void> {
+  const origin = ctx.get("origin");
+  // If the header is there, the operator has listed the origin, or the provider has written the answer after all.
+  if (origin === "" || ctx.res.hasHeader(allowOrigin)) return;
+  const client = await findClient();
+  if (client === undefined || !allowClientOrigin(ctx, origin, client, ownOrigins)) return;
+  ctx.set(allowOrigin, origin);
+  ctx.set("access-control-expose-headers", "WWW-Authenticate");
+}
+
+/**
+ * Lets only pages of known clients read the provider's answers. The provider itself allows every origin until it knows the client. It never knows the
+ * client when it answers a browser's preflight request, or when an error occurs before it has found the client.
  */
 export function onlyClientOrigins(
   isKnown: (origin: string, network: string) => boolean | Promise<boolean>,

@@ -52,7 +52,7 @@ export function serveOpenId(app: App, parts: ServerParts, { logger, metrics }: O
       onlyClientOrigins(isClientOrigin, publicPaths),
       oneSpelling,
       boundBegunSignIns(() => engine.now(), look),
-      tokenRequests(openId.ledger),
+      tokenRequests(built, openId.ledger, look),
       deviceCodePage(built, parts, look),
       consentPage(built, parts, look),
       signInByLink(built, parts, look),

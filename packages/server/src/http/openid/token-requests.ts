@@ -1,17 +1,21 @@
-import type { KoaContextWithOIDC } from "oidc-provider";
+import type { KoaContextWithOIDC, Provider } from "oidc-provider";
+import { letClientRead } from "../../auth/oidc/client-origins.ts";
 import { deviceGrantType } from "../../auth/oidc/clients.ts";
 import type { Middleware } from "../../auth/oidc/provider-parts.ts";
 import type { RefreshLedger } from "../../auth/oidc/refresh-ledger.ts";
 import { DevicePace, pollSeconds } from "./device-pace.ts";
 import { guarded } from "./guarded-endpoints.ts";
+import type { Look } from "./look.ts";
 import { readBody, withBody } from "./request-body.ts";
 
 /** A request has a token, a code and some names, which need far less. */
 const maxBodyBytes = 16 * 1024;
 
 /** Guards the token endpoint: refresh tokens go through the ledger, and devices that ask too often are told to wait. */
-export function tokenRequests(ledger: RefreshLedger): Middleware {
+export function tokenRequests(provider: Provider, ledger: RefreshLedger, look: Look): Middleware {
   const pace = new DevicePace();
+  const letPageRead = async (ctx: KoaContextWithOIDC, clientId: string | undefined) =>
+    await letClientRead(ctx, async () => await provider.Client.find(clientId ?? ""), look.formTargets());
   return async (ctx, next) => {
     if (ctx.method !== "POST") return await next();
     if (ctx.path === guarded.deviceAuthorization) {
@@ -21,15 +25,17 @@ export function tokenRequests(ledger: RefreshLedger): Middleware {
     }
     if (ctx.path !== guarded.token) return await next();
     const form = await formOf(ctx);
+    // The body names the client. As long as that is unknown, no page may read the answer.
     if (form === undefined)
       return sendError(ctx, 413, "invalid_request", "the body is larger than this endpoint accepts");
+    const clientId = only(form, "client_id");
     const grantType = only(form, "grant_type");
     const deviceCode = only(form, "device_code");
     if (grantType === deviceGrantType && deviceCode !== undefined && pace.isTooFast(deviceCode)) {
+      await letPageRead(ctx, clientId);
       return sendError(ctx, 400, "slow_down", `ask every ${pollSeconds} seconds`);
     }
     const token = only(form, "refresh_token");
-    const clientId = only(form, "client_id");
     if (grantType !== "refresh_token" || token === undefined || clientId === undefined) return await next();
     const { status, body } = await ledger.exchange({ token, clientId }, async () => {
       await next();
@@ -37,6 +43,7 @@ export function tokenRequests(ledger: RefreshLedger): Middleware {
     });
     ctx.status = status;
     ctx.body = body;
+    await letPageRead(ctx, clientId);
   };
 }
 
