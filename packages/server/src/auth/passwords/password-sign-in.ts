@@ -5,7 +5,13 @@ import { type ConfirmedUser, CredentialCheck, type CredentialCheckParts } from "
 import { createDevice, deviceIdIn } from "./known-device.ts";
 import type { PasswordHasher } from "./password-hasher.ts";
 import { normalizePassword } from "./password-rules.ts";
-import { accountSubject, addressSubject, confirmationSubject, deviceSubject } from "./sign-in-backoff.ts";
+import {
+  accountSubject,
+  addressSubject,
+  confirmationSubject,
+  deviceSubject,
+  secondsInWords,
+} from "./sign-in-backoff.ts";
 
 export interface SignInAttempt {
   readonly email: string;
@@ -174,6 +180,6 @@ function hasNoPassword(): ServiceError {
 }
 
 function tooMany(retryAfterSeconds: number): ServiceError {
-  const detail = `Too many passwords or codes were wrong. Try again in ${retryAfterSeconds} seconds.`;
+  const detail = `Too many passwords or codes were wrong. Try again in ${secondsInWords(retryAfterSeconds)}.`;
   return new ServiceError("RateLimitError", detail, { retryAfterSeconds });
 }

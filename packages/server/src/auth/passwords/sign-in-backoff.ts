@@ -82,6 +82,11 @@ export async function blockedForSeconds(
   return blockedUntil === undefined ? undefined : Math.ceil((blockedUntil - at) / 1_000);
 }
 
+/** Names a number of seconds in a sentence. The first wait is one second. */
+export function secondsInWords(seconds: number): string {
+  return seconds === 1 ? "1 second" : `${seconds} seconds`;
+}
+
 /**
  * Counts one attempt under every subject. Counts nothing and returns undefined when one of the subjects is blocked. Pass shared subjects first,
  * because locks are taken in this order.
@@ -119,7 +124,7 @@ export async function countedForAddress<Done>(
   const claims = await claimAttempt(database, subjects, now());
   if (claims === undefined) {
     const retryAfterSeconds = (await blockedForSeconds(database, subjects, now())) ?? 1;
-    const detail = `Too many attempts from your address failed. Try again in ${retryAfterSeconds} seconds.`;
+    const detail = `Too many attempts from your address failed. Try again in ${secondsInWords(retryAfterSeconds)}.`;
     throw new ServiceError("RateLimitError", detail, { retryAfterSeconds });
   }
   const done = await attempt().catch(async (error: unknown) => {
@@ -130,7 +135,7 @@ export async function countedForAddress<Done>(
   return done;
 }
 
-/** Takes back the count of an attempt that has neither failed nor succeeded yet. */
+/** Takes back the count of one attempt that did not fail. */
 export async function refundAttempt(database: Database, claims: readonly BackoffClaim[]): Promise<void> {
   await database.transaction(async (transaction) => {
     for (const { subject, count } of claims) await refundSignInAttempt(transaction, subject.hash, count);

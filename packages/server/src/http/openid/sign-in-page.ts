@@ -4,6 +4,7 @@ import { cancelSignIn, completeSignIn } from "../../auth/oidc/complete-sign-in.t
 import type { Middleware } from "../../auth/oidc/provider-parts.ts";
 import { knownDeviceCookie } from "../../auth/passwords/known-device.ts";
 import type { SignInResult } from "../../auth/passwords/password-sign-in.ts";
+import { secondsInWords } from "../../auth/passwords/sign-in-backoff.ts";
 import type { ServerParts } from "../door/app.ts";
 import { showWayOut } from "./external-sign-in.ts";
 import { formTargetsOf, goTo, type Interaction, interactionOf, signInPath } from "./interaction.ts";
@@ -131,6 +132,6 @@ function viewOf(
 
 function tooMany(seconds: number): string {
   const minutes = Math.ceil(seconds / 60);
-  const wait = seconds < 60 ? `${seconds} seconds` : minutes === 1 ? "a minute" : `${minutes} minutes`;
+  const wait = seconds < 60 ? secondsInWords(seconds) : minutes === 1 ? "a minute" : `${minutes} minutes`;
   return `Too many attempts were wrong. Try again in ${wait}.`;
 }

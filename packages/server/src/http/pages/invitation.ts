@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { problemsOfNewPassword } from "../../auth/passwords/password-rules.ts";
+import { secondsInWords } from "../../auth/passwords/sign-in-backoff.ts";
 import { sealOpenedLink } from "../../auth/passwords/sign-in-link.ts";
 import { hasFormat } from "../../core/schema/formats/format.ts";
 import { ServiceError } from "../../core/service-error.ts";
@@ -124,7 +125,7 @@ async function joinKnown(
       reply.header("retry-after", String(result.retryAfterSeconds));
       return sendForms(parts, reply, visit, {
         email,
-        knownProblem: `Too many attempts were wrong. Try again in ${result.retryAfterSeconds} seconds.`,
+        knownProblem: `Too many attempts were wrong. Try again in ${secondsInWords(result.retryAfterSeconds)}.`,
         status: errorKinds.RateLimitError.status,
       });
     case "accepted": {

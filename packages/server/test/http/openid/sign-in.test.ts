@@ -115,6 +115,7 @@ onOneStore((home) => {
     expect(blocked.status).toBe(429);
     expect(blocked.headers.get("retry-after")).toMatch(/^\d+$/);
     expect(blocked.text).toContain("Too many attempts");
+    expect(blocked.text).toMatch(/Try again in (?:1 second|(?:[2-9]|\d\d+) seconds)\./);
     const again = await pageOfSignIn(known, { prompt: "login" });
     expect((await typePassword(known, again.page, person)).url.pathname).toBe("/signed-in");
   });
