@@ -12,7 +12,7 @@ export interface Caller {
   readonly permissions: PermissionSet;
   /** The bounds of a narrow API token, which limit it beyond its permissions. */
   readonly bounds?: Bounds | undefined;
-  /** The token of the request, if this service issued it. */
+  /** The API token or user token of the request. Undefined for an id token and for a token of an external issuer. */
   readonly token?: CallerToken | undefined;
   /** The id of the sign-in session, if the request has an id token. */
   readonly sessionId?: string | undefined;

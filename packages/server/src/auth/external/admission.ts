@@ -17,7 +17,7 @@ export type AdmissionOutcome =
   | { readonly outcome: "rejected"; readonly reason: AdmissionRejection };
 
 export type AdmissionRejection =
-  /** The issuer gives no verified e-mail address, and the person has no account yet. */
+  /** The issuer gives no verified e-mail address, and the person was not admitted before. */
   | "unverified-email"
   | "foreign-domain"
   /** Another person of the issuer has, or had, the account with this address. */

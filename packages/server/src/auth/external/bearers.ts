@@ -34,7 +34,7 @@ export class ExternalBearers {
     return typeof iss === "string" && this.#issuers.has(canonicalIssuer(iss));
   }
 
-  /** Returns undefined for a token that is not valid. Throws `ServiceError` when the issuer cannot be reached, or does not vouch for the person. */
+  /** Returns undefined for a token that is not valid. Throws `ServiceError` when the issuer cannot be reached, or the person is not admitted. */
   async find(bearer: string, source: RequestSource): Promise<ExternalBearer | undefined> {
     const joined = this.#providerOf(bearer);
     if (joined === undefined) return undefined;

@@ -74,7 +74,7 @@ function isPrintable(text: string, maxLength: number): boolean {
 }
 
 /**
- * Returns the names of the roles that a provider's claims give. The organization may not have roles with these names.
+ * Returns the names of the roles that a provider's claims give. Some of these names may belong to no role of the organization.
  */
 export function rolesNamedBy({ roles }: ExternalProvider, values: readonly string[]): readonly string[] {
   return [...new Set(values.flatMap((value) => roles.get(value) ?? []))].sort();

@@ -13,7 +13,7 @@ export interface Journey {
 }
 
 export interface Departure {
-  /** The sign-in to which the journey belongs. The state begins with its id, since all sign-ins come back to the same address. */
+  /** The sign-in to which the journey belongs. The state begins with its id, since all sign-ins with one provider come back to the same address. */
   readonly interactionId: string;
   readonly redirectUri: string;
   readonly loginHint: string | undefined;

@@ -53,8 +53,8 @@ export interface Usage {
 
 /**
  * Counts requests per minute, per organization and per credential, over all nodes. Usually that is a look-up and an increment in memory. When a
- * subject comes near a limit, its count is shared with the other nodes through the store, about once a second in one statement. A request waits for
- * the store only if the load of its subject has just risen suddenly.
+ * subject has used more than a small first share of a limit, its count is shared with the other nodes through the store, about once a second in one
+ * statement. A request waits for the store only if the load of its subject has just risen suddenly.
  */
 export class RateLimits {
   readonly #options: RateLimitsOptions;

@@ -5,7 +5,7 @@ import type { SessionGrounds, Sessions } from "./sessions.ts";
 /** A person who signed in, and how they proved who they are. */
 export interface ProvenUser {
   readonly userId: string;
-  /** `password`, `link`, or the name of an external issuer. */
+  /** `password`, `link`, or the value that `signInNameOf` returns for an external issuer. */
   readonly signedInBy: string;
   readonly grounds: SessionGrounds;
 }
@@ -30,7 +30,7 @@ export async function completeSignIn(
   if (sessionId === undefined) {
     throw new ServiceError(
       "ConflictError",
-      "Your password, second factor or provider has just been changed. Sign in again.",
+      "Your password has just been changed or removed, or your account was disabled. Sign in again.",
     );
   }
   const result = { login: { accountId: userId }, signIn: { sessionId } };

@@ -28,7 +28,7 @@ export function deviceCodePage(provider: Provider, { engine, database }: ServerP
     if (claims === undefined) {
       const seconds = (await blockedForSeconds(database, subjects, engine.now())) ?? 1;
       ctx.set("retry-after", String(seconds));
-      const detail = "Too many codes were wrong. Try again in a few minutes.";
+      const detail = "Too many attempts from your address failed. Try again later.";
       return showProblem(ctx, look, { status: 429, error: "too_many_attempts", detail });
     }
     await next();

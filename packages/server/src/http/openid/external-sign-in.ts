@@ -134,7 +134,7 @@ const maxHintLength = 254;
 
 /**
  * Shows a page that leads to the issuer. It is no redirect, because a redirect would follow a form, and the page's policy lets forms lead only to
- * this service.
+ * this service and its clients.
  */
 export function showWayOut(
   ctx: KoaContextWithOIDC,

@@ -13,7 +13,7 @@ export interface SignInForm {
   readonly problem?: string | undefined;
   /** True when a device waits for the sign-in, and not the browser itself. */
   readonly forDevice: boolean;
-  /** False if people may not have a password here: the page then asks for their e-mail address first. */
+  /** False if the person may sign in at a provider instead of with a password: the page then asks only for the e-mail address first. */
   readonly asksPassword: boolean;
   readonly externalProviders: readonly OfferedProvider[];
 }
@@ -69,7 +69,7 @@ ${field({
 })}`;
 }
 
-/** The way to the issuer is a link and not a form, because the page's policy allows forms to lead only to this service. */
+/** The way to the issuer is a link and not a form, because the page's policy allows forms to lead only to this service and its clients. */
 export function wayOut(action: string, { id, name }: OfferedProvider, email?: string): Markup {
   const hint = email === undefined ? "" : `?${new URLSearchParams({ login_hint: email })}`;
   return linkButton(`Continue with ${name}`, `${action}/with/${id}${hint}`);
