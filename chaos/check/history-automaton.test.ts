@@ -43,6 +43,10 @@ test("a failed job that is resumed enters its step again", () => {
 test.each<[string, Transition[]]>([
   ["does not stand at the beginning", [started]],
   ["or twice", [submitted, submitted]],
+  [
+    "job.resumed) comes while the job is SUCCEEDED",
+    [submitted, started, entered, succeeded, { type: "job.succeeded" }, { type: "job.resumed", by }],
+  ],
   ["a second start", [submitted, { type: "job.cancelled", by }, { type: "job.resumed", by }, started, started]],
   ["while another step is under way", [submitted, started, entered, { ...entered, visit: 2 }]],
   ["should be visit 1", [submitted, started, { ...entered, visit: 2 }]],

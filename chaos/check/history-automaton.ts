@@ -89,7 +89,8 @@ const nothingYet: Fold = {
 function next(fold: Fold, entry: Entry, addresses: Addresses): Fold {
   check((entry.type === "job.submitted") === (fold.sequence === 0), entry, "does not stand at the beginning, or twice");
   const isLive = fold.status === "PENDING" || fold.status === "RUNNING";
-  check(isLive !== (entry.type === "job.resumed"), entry, `comes while the job is ${fold.status}`);
+  const isResumable = fold.status === "FAILED" || fold.status === "CANCELLED";
+  check(entry.type === "job.resumed" ? isResumable : isLive, entry, `comes while the job is ${fold.status}`);
   const last = latestIn(fold, mainLine);
 
   switch (entry.type) {
