@@ -113,15 +113,14 @@ function ownMsOf(pid: number): number {
 /** The processor time of a process and all its children, including those that have ended. */
 function treeMsOf(pid: number): number {
   const { ownMs, endedMs } = statOf(pid);
-  const children = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && parentOf(Number(name)) === pid);
-  return children.reduce((sum, child) => sum + ownMsOf(Number(child)), ownMs + endedMs);
+  const others = readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? (statIfAlive(Number(name)) ?? []) : []));
+  return others.reduce((sum, { parent, ownMs: childMs }) => (parent === pid ? sum + childMs : sum), ownMs + endedMs);
 }
 
-function parentOf(pid: number): number | undefined {
+function statIfAlive(pid: number): Stat | undefined {
   try {
-    return statOf(pid).parent;
+    return statOf(pid);
   } catch {
-    // The process has ended since it was listed.
     return undefined;
   }
 }
