@@ -189,7 +189,9 @@ async function idle(homes: StoreHomes, options: BenchOptions): Promise<void> {
   else progress("idle needs --store postgres");
 }
 
-/** This bench always uses a PostgreSQL server of its own: the embedded store makes the same plans, but is too small for so many jobs. */
+/**
+ * This bench always uses a PostgreSQL server, whatever `--store` says: the embedded store makes the same plans, but is too small for so many jobs.
+ */
 async function plans(options: BenchOptions): Promise<number> {
   const size = {
     jobs: options.jobs ?? plansSize.jobs,

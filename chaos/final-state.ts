@@ -95,7 +95,7 @@ async function readJob(reader: Reader, organizationId: string, listed: ListedJob
     jobId,
     workflowId,
     status,
-    // A job that ended only after the list was read does not count as missing from the list.
+    // The job may have changed after the list was read, so only a status in the list that is final is compared.
     listedStatus: isTerminal(listed.status) ? listed.status : status,
     input,
     steps: steps.map(({ name, branch = mainLine, visit, status }) => ({ name, branch, visit, status })),

@@ -87,7 +87,10 @@ const longCallMs = 30_000;
 const minAwayMs = 5_000;
 const maxAwayMs = 60_000;
 const callsPerNode = 10;
-/** These calls begin while the database is away, as soon as earlier ones have ended. */
+/**
+ * These calls still wait when the database goes away. Before a call that had to wait begins, the store must note it, so they begin when the database
+ * is back and earlier calls have ended.
+ */
 const callsInLinePerNode = 5;
 /** `callsPerNode` must be a multiple of this. */
 const callsPerForkedJob = 5;

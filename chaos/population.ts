@@ -10,7 +10,7 @@ import {
 import { chance, pick, shuffled, wholeBetween } from "./random.ts";
 import { type EventTarget, eventsOf, type WorkflowShape } from "./workflows.ts";
 
-/** Chooses the next request of a client. */
+/** The next request of a client. */
 export type Intent =
   | { readonly type: "submit"; readonly submission: Submission }
   | { readonly type: "sendEvent"; readonly sending: EventSending }
@@ -57,10 +57,10 @@ export class Population {
     return this.#ended.length > 0 ? sendLate(pick(this.#ended)) : { type: "read", job: keyOf(job) };
   }
 
-  /** The events that the known jobs still need, for at most `count` jobs. */
+  /** All events of at most `count` of the known jobs that have not ended, also those that were sent before. */
   *remainingEvents(count: number): Generator<Intent> {
     for (const job of shuffled(this.#live.filter(({ hasEnded }) => !hasEnded)).slice(0, count)) {
-      // Events whose outcome is unknown are sent again, too. The second event is then a duplicate, or replaces the first, which never arrived.
+      // The outcome of an earlier event may be unknown. The second event is then a duplicate, or replaces the first, which never arrived.
       for (const target of eventsOf(job.shape)) yield send(job, target);
     }
   }

@@ -103,7 +103,7 @@ const costs: readonly Cost[] = [
   event("an event that ends a wait with 900 KB of input", largeInput, "approved"),
 ];
 
-/** The first of two waits: the job goes on to the second. */
+/** Each job has two waits in turn. The event `approved` ends the first wait, and the job goes on to the second. Any other event is kept. */
 function event(request: string, inputJson: object, eventId: string): Cost {
   return {
     request,

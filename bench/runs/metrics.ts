@@ -96,7 +96,7 @@ async function medianMs(database: Database, range: MetricRange): Promise<number>
   return rounded(median(samples));
 }
 
-/** Each hour has 60 classes of durations, the longest some 300 times the shortest. Each workflow has some 11 jobs of each class in each hour. */
+/** Each hour has 60 classes of durations, the longest some 300 times the shortest. Each workflow has 12 jobs of each class in each hour. */
 export async function seedRollups(database: Database, organizationId: string, to: number): Promise<string[]> {
   const workflowIds = Array.from({ length: workflowCount }, () => randomUUID());
   const text = `

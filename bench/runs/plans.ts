@@ -21,7 +21,7 @@ export interface PlansResult {
   readonly subject: string;
   readonly keys?: number;
   readonly organizations?: number;
-  /** The time of the first run, when the server has nothing that the statement needs in memory. */
+  /** The time of the first run, which also plans the statement, and may read rows that are not in the server's memory yet. */
   readonly firstMs?: number;
   /** The shortest of all times, which is closest to that on an idle machine. */
   readonly leastMs?: number;

@@ -20,7 +20,7 @@ export interface SignInResult {
   /** The time of GetJob while no user signs in. */
   readonly aloneP50Ms: number;
   readonly aloneP99Ms: number;
-  /** GetJob while `concurrency` passwords are being checked. */
+  /** The time of GetJob while `concurrency` passwords wait for their check. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly passwordsPerSecond: number;

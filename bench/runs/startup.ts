@@ -29,7 +29,10 @@ export interface StartupResult {
 
 type Start = "on an empty store" | "after SIGTERM" | "after SIGKILL";
 
-/** Measures how long a service takes from an empty store to its first finished job, and how much memory it uses when idle. */
+/**
+ * Measures how long a service takes from its start to its first finished job, on an empty store, after SIGTERM and after SIGKILL, and how much memory
+ * it uses when idle.
+ */
 export async function runStartupBench(
   homes: StoreHomes,
   size: StartupSize,

@@ -79,7 +79,7 @@ interface Work {
   readonly concurrency: number;
 }
 
-/** Submits the tasks, then starts a worker. Returns how many seconds the worker takes for them, and the cost of one task. */
+/** Submits the tasks, then starts a worker. Returns how many seconds the worker takes for them, and the cost of all of them. */
 async function drain(work: Work, count: number, meter: CostMeter) {
   const connections = await Connection.openMany(work.target.port, submitters);
   const submit = submission(work);

@@ -85,7 +85,7 @@ test("an event that is listed twice is a duplicate", async () => {
   expect(findings.some(({ kind }) => kind === "duplicated")).toBe(true);
 });
 
-test("an event that is acknowledged as a duplicate is a violation if the first event is missing", async () => {
+test("an event that is acknowledged as a duplicate is lost if no event with its id is listed", async () => {
   const duplicate = send(sendingOf("event-9", "part-2"), ok({ outcome: "duplicate" }), 9);
   const findings = await check({ operations: (operations) => [...operations, duplicate] });
   expect(details(findings)).toContain("called a duplicate");

@@ -25,7 +25,7 @@ export function findLostEvents(record: JobRecord): Finding[] {
     .map(({ sending }) => lost(sending, "is gone with its job"));
 }
 
-/** `isForgiven` is true if the job may have ended before the event arrived: the event may then be missing from the list. */
+/** `isForgiven` is true if the job may have ended before the event arrived and was resumed later: the event may then have been refused with 409. */
 function checkSending(
   job: FinalJob,
   { sending, attempts }: SendingRecord,

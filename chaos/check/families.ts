@@ -7,7 +7,7 @@ import type { StepFold } from "./history-automaton.ts";
 
 /**
  * Compares each child job with the step that began it: each visit of a step begins one job, and when the step has ended, the job must have ended in
- * the same way. A campaign reads its jobs in any order, so they are compared at the end.
+ * the same way. A campaign reads children before their parents, so they are compared at the end.
  */
 export class Families {
   readonly #children = new Map<string, Child[]>();

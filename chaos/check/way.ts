@@ -42,8 +42,8 @@ class Walk {
   readonly #byBranch: ReadonlyMap<string, readonly StepFold[]>;
   readonly #known = new Set<string>();
   /**
-   * On a busy machine, six workers in a row may lose the same task because they are too late. The service then ends the task and everything around
-   * it: the forks, the job, and its parents. These failures are not findings.
+   * On a busy machine, six workers may lose the same task because they are too late. The service then ends the task and everything around it: the
+   * forks, the job, and its parents. These failures are not findings.
    */
   readonly lostSixWorkers: boolean;
 

@@ -54,8 +54,8 @@ export function breakSync(): void {
 }
 
 /**
- * Returns the result of a transaction while it can still be lost. All other queries and transactions of this process wait until it is committed, so
- * that this loss is the only effect that can be noticed.
+ * Returns the result of a transaction while it can still be lost. All other queries and transactions of the engine wait until it is committed, so
+ * that they notice no other effect. The other lanes of a PostgreSQL store do not wait: a request can notice there that a job does not exist yet.
  */
 function answeringBeforeCommit(database: Database): Database {
   let underWay: Promise<unknown> = Promise.resolve();

@@ -50,7 +50,7 @@ export const pendingJobs: HostileTenant = {
   },
 };
 
-/** Inserting more jobs in one statement would exceed the time limit of the store's statements. */
+/** The jobs are inserted in several statements, so that none of them takes long. */
 const maxJobsAtOnce = 20_000;
 
 /** Copies the model job: every column has the value of the model, except the columns that are given. */

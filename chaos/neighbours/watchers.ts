@@ -8,7 +8,7 @@ export const watchers: HostileTenant = {
   name: "watchers",
   fix: {
     sentence:
-      "A stream reads its job only when the job has changed, and the reads of one turn of the event loop share a statement.",
+      "A stream reads its job only when the job has changed or a heartbeat is due, and the reads of one turn of the event loop share a statement.",
     turnedOffBy: [
       {
         file: "http/jobs/job-stream.ts",
