@@ -102,9 +102,12 @@ export class Transport {
   async open(route: Route, input: AnyInput, options: CallOptions = {}): Promise<Reply> {
     return await this.#repeat(route, input, options, (signal) => {
       const lasting = new AbortController();
-      for (const ending of [signal, options.signal]) onAbort(ending, () => lasting.abort(ending?.reason));
-      const take = async (response: Response) =>
-        response.ok ? { response, body: response.body, text: "" } : await read(response);
+      onAbort(signal, () => lasting.abort(signal.reason));
+      const take = async (response: Response) => {
+        if (!response.ok) return await read(response);
+        const opened = endedBy(options.signal, response, lasting);
+        return { response: opened, body: opened.body, text: "" };
+      };
       return { signal: lasting.signal, take };
     });
   }
@@ -215,8 +218,8 @@ const keyHeader = "Idempotency-Key";
 const invocationHeader = "amz-sdk-invocation-id";
 
 /**
- * The service asks for a pause of one minute at most, that of a rate limit. If an answer asks for a longer pause, the same call makes no further
- * attempt.
+ * A rate limit asks for a pause of one minute at most. If an answer asks for a longer pause, as after many wrong passwords, the same call makes no
+ * further attempt.
  */
 const maxRetryAfterMs = 60_000;
 
@@ -261,6 +264,24 @@ function isProblem(body: unknown): body is Problem {
 async function read(response: Response): Promise<Reply> {
   const text = await response.text();
   return { response, body: parsed(text), text };
+}
+
+/**
+ * Returns the answer with a body whose reading the signal ends. A signal may live as long as its program, so it must forget an answer that has been
+ * read, has failed or was cancelled.
+ */
+function endedBy(signal: AbortSignal | undefined, response: Response, control: AbortController): Response {
+  if (signal === undefined || response.body === null) return response;
+  const forget = onAbort(signal, () => control.abort(signal.reason));
+  const reader = response.body.getReader();
+  reader.closed.then(forget, forget);
+  const pull = async (body: ReadableStreamDefaultController<Uint8Array>) => {
+    const { done, value } = await reader.read();
+    if (done) body.close();
+    else body.enqueue(value);
+  };
+  const cancel = (reason: unknown) => reader.cancel(reason);
+  return new Response(new ReadableStream({ pull, cancel }, { highWaterMark: 0 }), response);
 }
 
 /** Returns the value of a JSON text; undefined for any other text. */

@@ -58,8 +58,8 @@ export class TaskFailure extends Error {
  */
 export class Worker {
   /**
-   * Settles when the worker has ended: resolves after `stop`, and rejects with a `StepwellError` when the service does not accept the worker (400,
-   * 401, 403 or 404).
+   * Settles when the worker takes no more tasks and those under way are over: resolves after `stop`, and rejects with a `StepwellError` when the
+   * service does not accept the worker (400, 401, 403 or 404).
    */
   readonly ended: Promise<void>;
   readonly #options: WorkerOptions;
@@ -75,8 +75,11 @@ export class Worker {
     this.#concurrency = options.concurrency ?? 10;
     const { signal } = options;
     if (signal?.aborted) this.#stopping.abort();
-    this.ended = this.#run().finally(onAbort(signal, () => void this.stop()));
-    this.ended.catch((error: unknown) => options.onError?.(error));
+    const polling = this.#run();
+    polling.catch((error: unknown) => options.onError?.(error));
+    const forget = onAbort(signal, () => void this.stop());
+    this.ended = polling.finally(() => Promise.all(this.#running.values())).finally(forget);
+    this.ended.catch(() => {});
   }
 
   /** The number of tasks under way. */
@@ -88,10 +91,10 @@ export class Worker {
   async stop(graceSeconds = 30): Promise<void> {
     this.#stopping.abort();
     this.#onSlot?.();
-    await inTime(Promise.all(this.#running.values()), graceSeconds * 1000);
+    const ended = this.ended.catch(() => {});
+    await inTime(ended, graceSeconds * 1000);
     for (const control of this.#running.keys()) control.abort(stopped);
-    await Promise.all(this.#running.values());
-    await this.ended.catch(() => {});
+    await ended;
   }
 
   async #run(): Promise<void> {
@@ -312,7 +315,7 @@ const maxTasksAtOnce = 100;
 /** If less than this share of its slots (a tenth) is free, a worker waits a moment for more before it asks. */
 const leastShare = 10;
 const gatherMs = 5;
-/** The service asks for a pause of one minute at most, that of a rate limit. */
+/** A rate limit asks for a pause of one minute at most. */
 const maxAskedSeconds = 60;
 /** After this time, an answer that the service has not accepted is given up. Another worker gets the task when its lease has ended. */
 const maxAnswerMs = 600_000;

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
@@ -14,7 +15,9 @@ function transportTo(baseUrl: string, options: Partial<ClientOptions> = {}, chan
   const transport = new Transport({ baseUrl, token: "stw_1", ...options }, { pause, random: () => chance });
   const send = (name: keyof typeof operationTable, input: AnyInput = {}, options: CallOptions = {}) =>
     transport.send(operationTable[name], { path: somewhere, ...input }, options);
-  return { send, pausedMs };
+  const open = async (name: keyof typeof operationTable, options: CallOptions) =>
+    (await transport.open(operationTable[name], { path: somewhere }, options)).response;
+  return { send, open, pausedMs };
 }
 
 const somewhere = Object.fromEntries(
@@ -211,6 +214,27 @@ test("one abort signal can end hundreds of calls without a leak warning of Node.
   for (const call of calls) await expect(call).rejects.toThrow("enough");
   process.off("warning", warn);
   expect(warnings).toEqual([]);
+});
+
+test("an abort signal that lives long forgets each call, also when the answer of the call is read as it arrives", async () => {
+  const text = { status: 200, body: "a long text" };
+  const server = await ScriptedServer.start(busy, "drop", { status: 404 }, text, { ...text, cut: "open" });
+  const { send, open } = transportTo(server.baseUrl);
+  const { signal } = new AbortController();
+  expect((await open("ExportAudit", { signal })).status).toBe(404);
+  expect(await (await open("ExportAudit", { signal })).text()).toBe("a long text");
+  await (await open("ExportAudit", { signal })).body?.cancel();
+  await send("GetJob", {}, { signal, timeoutMs: 30 }).catch(() => {});
+  await expect.poll(() => getEventListeners(signal, "abort")).toEqual([]);
+});
+
+test("an abort signal ends the reading of an answer that has begun to arrive", async () => {
+  const server = await ScriptedServer.start({ status: 200, body: "a long text", cut: "open" });
+  const giveUp = new AbortController();
+  const response = await transportTo(server.baseUrl).open("ExportAudit", { signal: giveUp.signal });
+  const text = response.text();
+  giveUp.abort(new Error("enough"));
+  await expect(text).rejects.toThrow("enough");
 });
 
 test.each(["SubmitJob", "PollTasks"] as const)(

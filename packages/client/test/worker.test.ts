@@ -7,10 +7,16 @@ const conflict: Scripted = {
   body: { status: 409, code: "ConflictError", detail: "The task is not yours any more." },
 };
 
+const oneTask: Scripted = { status: 200, body: { tasks: [{ taskId: "t", input: { n: 1 }, heartbeatSeconds: 60 }] } };
+const answered: Scripted = { status: 200, body: { taskId: "t" } };
+const unknown: Scripted = {
+  status: 401,
+  body: { status: 401, code: "AuthenticationError", detail: "The token is not valid." },
+};
+
 /** A worker that gets one task, and after it the answers of `script`. It does one thing at a time, so the order of its requests is known. */
 async function workerOf(...script: Scripted[]) {
-  const task = { taskId: "t", input: { n: 1 }, heartbeatSeconds: 60 };
-  const server = await ScriptedServer.start({ status: 200, body: { tasks: [task] } }, ...script, "hold");
+  const server = await ScriptedServer.start(oneTask, ...script, "hold");
   const errors: unknown[] = [];
   const client = createClient({ baseUrl: server.baseUrl, token: "stw_1" });
   const worker = new Worker({
@@ -27,7 +33,7 @@ async function workerOf(...script: Scripted[]) {
 }
 
 test("a worker answers a task without an idempotency key, because the task's id identifies a repetition", async () => {
-  const { errors, answers } = await workerOf({ status: 200, body: { taskId: "t" } });
+  const { errors, answers } = await workerOf(answered);
   expect(answers).toMatchObject([
     {
       url: "/organizations/o/tasks/t/complete",
@@ -69,4 +75,32 @@ test("an abort signal stops a worker that waits for tasks, and a signal that is 
   await worker.ended;
   await new Worker(options).ended;
   expect(server.received).toHaveLength(1);
+});
+
+test("a worker that stops has ended only when the task under way is over", async () => {
+  const server = await ScriptedServer.start(oneTask, "hold", answered);
+  const client = createClient({ baseUrl: server.baseUrl, token: "stw_1" });
+  const finish = Promise.withResolvers<object>();
+  const worker = new Worker({ client, organizationId: "o", queue: "q", work: () => finish.promise });
+  const runningAtEnd = worker.ended.then(() => worker.runningCount);
+  await expect.poll(() => server.received.length).toBe(2);
+  const stopped = worker.stop();
+  finish.resolve({ done: true });
+  expect(await runningAtEnd).toBe(0);
+  expect(server.received[2]).toMatchObject({
+    url: "/organizations/o/tasks/t/complete",
+    body: { output: { done: true } },
+  });
+  await stopped;
+});
+
+test("a worker that is no longer accepted says so at once, and has ended when the task under way is over", async () => {
+  const server = await ScriptedServer.start(oneTask, unknown, answered);
+  const client = createClient({ baseUrl: server.baseUrl, token: "stw_1" });
+  const rejected = Promise.withResolvers<unknown>();
+  const options = { client, organizationId: "o", queue: "q", work: () => rejected.promise.then(() => null) };
+  const worker = new Worker({ ...options, onError: rejected.resolve });
+  const ended = worker.ended.catch((error: unknown) => ({ error, runningCount: worker.runningCount }));
+  expect(await ended).toMatchObject({ error: { status: 401 }, runningCount: 0 });
+  expect(server.received[2]).toMatchObject({ url: "/organizations/o/tasks/t/complete" });
 });
