@@ -33,6 +33,8 @@ class Provider {
   /** The id tokens that were issued, in their order. */
   readonly issued: string[] = [];
   isDown = false;
+  /** True if a proxy in front of the service answers that there are too many requests. */
+  isBusy = false;
   lifeSeconds = 3_600;
 
   private constructor(baseUrl: string) {
@@ -46,6 +48,7 @@ class Provider {
     const provider = new Provider(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
     server.on("request", async (request, response) => {
       if (provider.isDown) request.socket.destroy();
+      else if (provider.isBusy) response.writeHead(429).end("Slow down.");
       else if (request.url?.startsWith("/oidc/")) await provider.#answer(request, response);
       else answer(request, response);
     });
@@ -176,6 +179,18 @@ test("while the service is out of reach, a valid token is still used, and an exp
     message: expect.stringContaining("cannot be reached"),
   });
   provider.isDown = false;
+  expect(await idToken()).toBe(provider.issued[0]);
+});
+
+test("while there are too many requests, a valid token is still used, and an expired token causes an error, after which a waiting command tries again", async () => {
+  const provider = await Provider.start();
+  provider.isBusy = true;
+  const { signIn } = await storedSignIn(provider, 60_000);
+  expect(await idTokenOf(signIn)()).toBe("first");
+  const idToken = idTokenOf({ ...signIn, expiresAt: Date.now() - 1 });
+  const message = `The service at ${provider.baseUrl} gets too many requests (it answered 429). Try again in a minute.`;
+  await expect(idToken()).rejects.toMatchObject({ status: 0, code: "UnavailableError", message });
+  provider.isBusy = false;
   expect(await idToken()).toBe(provider.issued[0]);
 });
 

@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Browser } from "@stepwell/testing/browser.ts";
+import { ScriptedServer } from "@stepwell/testing/functions/scripted-server.ts";
 import { newPerson, type Person } from "@stepwell/testing/people.ts";
 import type { Ended } from "@stepwell/testing/processes/shell.ts";
 import { useService } from "@stepwell/testing/service.ts";
@@ -128,6 +129,28 @@ inWholeMatrix(() => {
     expect(stored(terminal).refreshToken).not.toBe(first.refreshToken);
     expect(await accessOf(stored(terminal).idToken)).toBe(200);
   });
+});
+
+test.concurrent("a sign-in that the service rejects ends with the service's reason, and one to a busy proxy says when to try again", async () => {
+  const { environment } = await newTerminal();
+  const reason = "Too many sign-ins were begun from your address. Try again in a minute.";
+  await using service = await ScriptedServer.start((response, { path }) => {
+    const issuer = `${service.endpoint.origin}/oidc`;
+    const isBegun = path === "/oidc/device/auth";
+    response.writeHead(isBegun ? 429 : 200, { "content-type": "application/json" });
+    const refusal = { error: "temporarily_unavailable", error_description: reason };
+    response.end(
+      JSON.stringify(isBegun ? refusal : { issuer, device_authorization_endpoint: `${issuer}/device/auth` }),
+    );
+  });
+  await using proxy = await ScriptedServer.start((response) => response.writeHead(429).end("Slow down."));
+  for (const [{ origin }, complaint] of [
+    [service.endpoint, `answered: ${reason}`],
+    [proxy.endpoint, "gets too many requests (it answered 429). Try again in a minute."],
+  ] as const) {
+    const refused = { code: 1, complaint: `stepwell: The service at ${origin} ${complaint}\n` };
+    expect(await run(environment, "login", "--url", origin)).toMatchObject(refused);
+  }
 });
 
 test.concurrent("logout ends the session at the service and deletes the local tokens", async () => {

@@ -55,11 +55,11 @@ export function tokensIn(answer: Awaited<ReturnType<typeof openid.refreshTokenGr
 /** Tells whether the same request may soon succeed: no answer came, the server failed, or there were too many requests. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof TypeError || codeOf(error) === "OAUTH_TIMEOUT") return true;
-  const { cause } = error as { readonly cause?: unknown };
-  return cause instanceof Response && (cause.status >= 500 || cause.status === 429);
+  const status = statusOf(error) ?? 0;
+  return status >= 500 || status === 429;
 }
 
-/** Rewrites an error of the protocol for people. */
+/** Rewrites an error of the protocol for people. If the same request may soon succeed, the protocol's error is the cause of a `CommandError`. */
 export function explained(error: unknown, baseUrl: string): Error {
   const { cause } = error as { readonly cause?: unknown };
   const issuer = (cause as { readonly body?: { readonly issuer?: unknown } } | undefined)?.body?.issuer;
@@ -69,8 +69,17 @@ export function explained(error: unknown, baseUrl: string): Error {
       `The service at ${baseUrl} says that its address is ${named}. Use --url ${named}. If that address is wrong, correct STEPWELL_BASE_URL of the service.`,
     );
   }
-  if (cause instanceof Response && cause.status < 500) {
-    return new Error(`At ${baseUrl} there is no Stepwell service with sign-in (it answered ${cause.status}).`);
+  if (error instanceof openid.ResponseBodyError) {
+    const detail = `The service at ${baseUrl} answered: ${error.error_description ?? error.error}`;
+    return new CommandError("failed", detail, { cause: error });
+  }
+  const status = statusOf(error);
+  if (status === 429) {
+    const detail = `The service at ${baseUrl} gets too many requests (it answered 429). Try again in a minute.`;
+    return new CommandError("failed", detail, { cause: error });
+  }
+  if (status !== undefined && status < 500) {
+    return new Error(`At ${baseUrl} there is no Stepwell service with sign-in (it answered ${status}).`);
   }
   if (["OAUTH_INVALID_RESPONSE", "OAUTH_PARSE_ERROR"].includes(String(codeOf(error))))
     return new Error(
@@ -84,5 +93,12 @@ export function explained(error: unknown, baseUrl: string): Error {
 }
 
 function codeOf(error: unknown): unknown {
-  return (error as { readonly code?: unknown }).code;
+  return (error as { readonly code?: unknown } | undefined)?.code;
+}
+
+/** The status of the answer that the error is about. */
+function statusOf(error: unknown): number | undefined {
+  if (error instanceof openid.ResponseBodyError) return error.status;
+  const cause = (error as { readonly cause?: unknown } | undefined)?.cause;
+  return cause instanceof Response ? cause.status : undefined;
 }

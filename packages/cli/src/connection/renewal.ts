@@ -1,6 +1,6 @@
 import { StepwellError } from "@stepwell/client";
 import * as openid from "openid-client";
-import { CommandError, exitCodes } from "../exit-code.ts";
+import { CommandError } from "../exit-code.ts";
 import { discover, explained, type IssuedTokens, isPassing, tokensIn } from "./open-id.ts";
 import { findSignIn, replaceSignIn, type SignIn } from "./stored-sign-ins.ts";
 
@@ -13,7 +13,7 @@ const renewBeforeMs = 120_000;
 /**
  * Returns the function that gives the id token of this sign-in for each attempt of a request. It renews the sign-in when the token is about to end,
  * so that a command can wait for hours. Calls that come during a renewal share it, because a refresh token can be exchanged only once. The function
- * rejects when the sign-in has ended; while the service cannot be reached, it gives the present token as long as that is valid.
+ * rejects when the sign-in has ended; while the service cannot be reached or is too busy, it gives the present token as long as that is valid.
  */
 export function idTokenOf(signIn: SignIn): () => Promise<string> {
   let current = signIn;
@@ -28,14 +28,14 @@ export function idTokenOf(signIn: SignIn): () => Promise<string> {
 }
 
 /**
- * If the service cannot be reached and the token is no longer valid, throws a transient error of the client library, so that the request waits
- * through the outage like any other.
+ * If the service cannot be reached or is too busy, and the token is no longer valid, throws a transient error of the client library, so that the
+ * request waits through the outage like any other.
  */
 async function renewedIfReachable(signIn: SignIn): Promise<SignIn> {
   try {
     return await renewed(signIn);
   } catch (error) {
-    if (!(error instanceof CommandError) || error.exitCode !== exitCodes.unreachable) throw error;
+    if (!(error instanceof CommandError) || !isPassing(error.cause)) throw error;
     if (signIn.expiresAt > Date.now()) return signIn;
     const problem = { title: "Unreachable", status: 0, detail: error.message, code: "UnavailableError" };
     throw new StepwellError(problem, error);
