@@ -156,7 +156,7 @@ inWholeMatrix(() => {
   });
 });
 
-test("dev deploys the given definitions when they change, reports their problems, and shows jobs live", async () => {
+test("dev deploys the given definitions when they change or are saved again after a failure, reports their problems, and shows jobs live", async () => {
   const definitions = await mkdtemp(join(directory, "definitions-"));
   const file = join(definitions, "orders.json");
   const definition = JSON.stringify({ ...JSON.parse(straightDefinition), workflowName: "orders" });
@@ -168,6 +168,13 @@ test("dev deploys the given definitions when they change, reports their problems
   await dev.complained(/orders\.json:1:\d+: error: .*there is no step/);
   await writeFile(file, definition.replaceAll('"second"', '"next"'));
   await dev.said(`${file}: version 2 `);
+  const setMaximum = ["organization", "limits", devFile().organizationId, "--max"];
+  await run(environment, ...setMaximum, "versionsPerWorkflow=2");
+  await writeFile(file, definition.replaceAll('"second"', '"last"'));
+  await dev.complained(/A workflow has at most 2 versions/);
+  await run(environment, ...setMaximum, "versionsPerWorkflow=default");
+  await writeFile(file, definition.replaceAll('"second"', '"last"'));
+  await dev.said(`${file}: version 3 `);
   await run(environment, "submit", "orders");
   await dev.said(/orders {2}\S+ {2}SUCCEEDED/);
   dev.end("SIGTERM");
@@ -195,7 +202,7 @@ inWholeMatrix(() => {
   });
 
   test("if dev.json cannot be read, dev ends with one sentence", async () => {
-    leaveDevFile("{");
+    writeFileSync(join(interrupted().STEPWELL_DATA_DIR, "dev.json"), "{");
     expect(await run(interrupted(), "dev")).toEqual({
       code: 1,
       output: "",
@@ -409,10 +416,6 @@ function interrupted() {
 /** When no database is named, the store is in this directory. */
 function embedded(name: string) {
   return { STEPWELL_DATA_DIR: join(directory, name), STEPWELL_PORT: port };
-}
-
-function leaveDevFile(content: string): void {
-  writeFileSync(join(interrupted().STEPWELL_DATA_DIR, "dev.json"), content);
 }
 
 /** Returns once the directory contains, or did contain, an entry of this name. */

@@ -16,9 +16,10 @@ export async function watchDefinitions(place: Place, places: readonly Watched[])
   const deploy = async (file: string) => {
     try {
       const text = readText(file);
-      // The file system often reports one change twice.
-      if (deployed.get(file) === text) return;
-      deployed.set(file, text);
+      // The file system often reports one change twice. A file that is saved again is deployed again, since its deployment may have failed.
+      const change = `${statSync(file).mtimeMs} ${text}`;
+      if (deployed.get(file) === change) return;
+      deployed.set(file, change);
       print(`${file}: ${outcomeOf(await deployText(place, { file, text }, "$LIVE"))}`);
     } catch (error) {
       explain(error);
