@@ -1,5 +1,6 @@
 """A worker in Python that needs only the standard library. It writes captions, up to four at once."""
 
+import http.client
 import json
 import os
 import signal
@@ -43,8 +44,11 @@ class Service:
     def post(self, path, body, timeout=30):
         data = json.dumps(body).encode()
         request = urllib.request.Request(self.path + path, data, self.headers, method="POST")
-        with urllib.request.urlopen(request, timeout=timeout) as answer:
-            return json.load(answer)
+        try:
+            with urllib.request.urlopen(request, timeout=timeout) as answer:
+                return json.load(answer)
+        except (http.client.HTTPException, ValueError) as error:
+            raise ConnectionError(f"The answer broke off or is not JSON: {error}") from error
 
     def poll(self):
         body = {"worker": f"{socket.gethostname()} {os.getpid()}"}
@@ -91,45 +95,48 @@ def carry_out(service, task):
     try:
         output = write_caption(task)
     except Failure as failure:
-        body = {"message": str(failure), "retryable": failure.retryable}
-        service.answer(task, "fail", {**body, "type": failure.type} if failure.type else body)
+        fail(service, task, failure, failure.type, failure.retryable)
     except Exception as error:
-        service.answer(task, "fail", {"message": str(error) or "no reason", "type": type(error).__name__})
+        fail(service, task, error, type(error).__name__)
     else:
-        complete(service, task, output)
+        report(service, task, "complete", {"output": output})
     finally:
         heartbeat.done.set()
 
 
-def complete(service, task, output):
+def fail(service, task, error, type=None, retryable=True):
+    """The service accepts a message of 1 to 10,000 characters, and a type of 1 to 256."""
+    body = {"message": str(error)[:10_000] or "The work gave no reason.", "retryable": retryable}
+    report(service, task, "fail", {**body, "type": type[:256]} if type else body)
+
+
+def report(service, task, verb, body):
     try:
-        service.answer(task, "complete", {"output": output})
+        service.answer(task, verb, body)
     except (TypeError, ValueError, urllib.error.HTTPError) as error:
         if getattr(error, "code", 400) not in (400, 413):
             raise
-        # The output is not JSON, or too large. Without an answer, the task would be given out again when its lease ends.
-        service.answer(task, "fail", {"message": f"The output cannot be sent: {error}", "retryable": False})
+        # The output or the message is not JSON, or too large. Without an answer, the task would be given out again when its lease ends.
+        instead = {"message": f"The result cannot be sent: {error}", "retryable": body.get("retryable", False)}
+        service.answer(task, "fail", instead)
 
 
 def work(service, stopping, busy):
     while not stopping.is_set():
         try:
-            tasks = service.poll()
+            for task in service.poll():
+                if stopping.is_set():
+                    service.answer(task, "release", {})
+                    continue
+                with busy:
+                    carry_out(service, task)
         except urllib.error.HTTPError as error:
             if error.code in (400, 401, 403, 404):
                 print(f"The service does not accept this worker: {error}", flush=True)
                 return stopping.set()
             stopping.wait(2)
-            continue
         except OSError:
             stopping.wait(2)
-            continue
-        for task in tasks:
-            if stopping.is_set():
-                service.answer(task, "release", {})
-                continue
-            with busy:
-                carry_out(service, task)
 
 
 def connection():

@@ -2,6 +2,7 @@ import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { findFreePort } from "@stepwell/testing/free-port.ts";
+import { type Script, ScriptedServer } from "@stepwell/testing/functions/scripted-server.ts";
 import { endShells, Shell } from "@stepwell/testing/processes/shell.ts";
 import { scope } from "@stepwell/testing/scope.ts";
 import { layEmbeddedStore } from "@stepwell/testing/stores.ts";
@@ -72,6 +73,46 @@ inWholeMatrix(() => {
   });
 });
 
+test.concurrent("worker.py fails a task with a text that the service accepts, whatever the exception says", async () => {
+  const work = "def work(task): raise worker.Failure(chr(task['input'][0]) * task['input'][1], retryable=False)";
+  await shell
+    .start("python3", "-B", "-c", workerWith(`worker.QUEUE = 'odd'\n${work}\nworker.write_caption = work`))
+    .printed(" at http");
+  const messageOf = async (character: number, length: number) => {
+    const line = `npx stepwell queue submit odd --input '[${character},${length}]' --wait 20 --json`;
+    return JSON.parse((await shell.run(asBuilt(line))).output).error?.message;
+  };
+  const half = 0xd800;
+  expect(await messageOf(120, 0)).toBe("The work gave no reason.");
+  expect(await messageOf(120, 20_000)).toMatch(/^x{1000}/);
+  // Each of its four threads gets such a task.
+  for (let count = 0; count < 5; count += 1) expect(await messageOf(half, 1)).toContain("cannot be sent");
+});
+
+test.concurrent("worker.py asks and answers again after an answer that broke off or came from another program", async () => {
+  const json =
+    (status: number, body: object): Script =>
+    (response) =>
+      response.writeHead(status).end(JSON.stringify(body));
+  const tasks = [{ taskId: "t", input: { image: "cat.png", thumbnails: [1] }, heartbeatSeconds: 60 }];
+  const answers: Script[] = [
+    (response) => response.writeHead(200, { "content-length": 100 }).write('{"tasks":[', () => response.destroy()),
+    json(200, { tasks }),
+    (response) => response.end("<html>"),
+    json(409, {}),
+    json(401, {}),
+  ];
+  await using service = await ScriptedServer.start((...exchange) => answers.shift()?.(...exchange));
+  const environment = { STEPWELL_URL: service.endpoint.origin, STEPWELL_ORGANIZATION: "o", STEPWELL_TOKEN: "stw_1" };
+  const worker = shell.with(environment).start("python3", "-B", "-c", workerWith("worker.CONCURRENCY = 1"));
+  expect(await worker.ended).toMatchObject({ code: 0, output: expect.stringContaining("does not accept this worker") });
+  const [poll, complete] = [
+    "/organizations/o/task-queues/captions/poll?waitSeconds=20",
+    "/organizations/o/tasks/t/complete",
+  ];
+  expect(service.requests.map(({ path }) => path)).toEqual([poll, poll, complete, complete, poll]);
+});
+
 test.concurrent("the commands of docs/tutorial.md print what the page says", async () => {
   const page = await textOf(examples, "../docs/tutorial.md");
   const [, definition = ""] = /^```json\n([\s\S]*?)^```$/m.exec(page) ?? [];
@@ -95,6 +136,11 @@ test.concurrent("the commands of docs/tutorial.md print what the page says", asy
 /** Runs a line with the built command line. */
 async function stepwell(line: string): Promise<string> {
   return await shell.succeed(asBuilt(line));
+}
+
+/** The program of examples/worker/worker.py with other values or other work. */
+function workerWith(changes: string): string {
+  return `import sys\nsys.path.insert(0, "examples/worker")\nimport worker\n${changes}\nworker.main()`;
 }
 
 function asBuilt(line: string): string {
