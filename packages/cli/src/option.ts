@@ -53,7 +53,7 @@ const maxWaitSeconds = 86_400;
 export function withWait(command: Command): Command {
   return command.option(
     "--wait <seconds>",
-    "wait until the job has ended or waits for events; exits with 1 if the job failed",
+    "wait until the job has ended or waits for events; exits with 1 if the job failed or was cancelled",
     wholeNumber(0, maxWaitSeconds),
     0,
   );

@@ -432,7 +432,7 @@ interface Waiting extends OutageOptions {
 
 const answerNames = { complete: "CompleteTask", fail: "FailTask", release: "ReleaseTask" } as const;
 
-/** How long the service holds an answer at most. */
+/** For how many seconds the service is asked to hold an answer. */
 const holdSeconds = 30;
 
 function waiting(waitSeconds: number | undefined): { readonly waitSeconds?: number } {

@@ -23,7 +23,9 @@ export function declareJob(program: Command): void {
   job
     .command("watch")
     .argument("<jobId>")
-    .description("follow a job until it has ended, and print each entry of its history; exits with 1 if the job failed")
+    .description(
+      "follow a job until it has ended, and print each entry of its history; exits with 1 if the job failed or was cancelled",
+    )
     .action(watch);
   job
     .command("explain")
