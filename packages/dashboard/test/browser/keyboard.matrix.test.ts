@@ -44,6 +44,19 @@ describe("by keyboard alone", () => {
     await statusOf(page, "Succeeded").waitFor();
   });
 
+  test("Enter, the space bar and the down arrow open a menu, also after it was open before", async () => {
+    const page = await signIn(await newOwner(service));
+    const button = page.getByRole("button", { name: "Theme" });
+    await tabTo(button);
+    const focused = page.locator("[role^=menuitem]:focus");
+    for (const key of ["ArrowDown", "Enter", "Space", "ArrowDown"]) {
+      await page.keyboard.press(key);
+      await focused.waitFor();
+      await page.keyboard.press("Escape");
+      await button.and(page.locator(":focus")).waitFor();
+    }
+  });
+
   inWholeMatrix(() => {
     test("a definition can be edited, registered and tagged, and a job of it submitted", async () => {
       const owner = await newOwner(service);

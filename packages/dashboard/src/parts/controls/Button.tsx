@@ -15,11 +15,24 @@ export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
  * A button that changes something (`main` and `danger`) ignores the second click of a double click, and a key that is held down: the service may
  * answer the first click before the second, and another button may then be at this place. Other buttons, such as those that zoom, may be clicked fast.
  */
-export function Button({ kind = "normal", icon, isBusy = false, className, children, onClick, ...rest }: ButtonProps) {
+export function Button({
+  kind = "normal",
+  icon,
+  isBusy = false,
+  className,
+  children,
+  onClick,
+  onKeyDown,
+  ...rest
+}: ButtonProps) {
   const isOnce = kind === "main" || kind === "danger";
   const click = (event: MouseEvent<HTMLButtonElement>) => {
     if (isBusy || (isOnce && event.detail > 1)) event.preventDefault();
     else onClick?.(event);
+  };
+  const keyDown = (event: KeyboardEvent<HTMLButtonElement>) => {
+    if (isOnce && event.repeat && event.key === "Enter") event.preventDefault();
+    onKeyDown?.(event);
   };
   return (
     <button
@@ -30,14 +43,10 @@ export function Button({ kind = "normal", icon, isBusy = false, className, child
       aria-disabled={isBusy || undefined}
       aria-busy={isBusy || undefined}
       onClick={click}
-      onKeyDown={isOnce ? ignoreHeldKey : undefined}
+      onKeyDown={keyDown}
     >
       {isBusy ? <span className="spinner" aria-hidden="true" /> : icon !== undefined && <Icon name={icon} />}
       {children}
     </button>
   );
-}
-
-function ignoreHeldKey(event: KeyboardEvent): void {
-  if (event.repeat && event.key === "Enter") event.preventDefault();
 }
