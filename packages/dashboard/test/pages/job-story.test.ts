@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { HistoryEntry } from "../../src/api/live/many-jobs-stream.ts";
 import { wayKey } from "../../src/graph/graph.ts";
 import { branchWords, runWords } from "../../src/pages/job/branch-words.ts";
+import { awaitedStateOf } from "../../src/pages/job/events/awaited-state.ts";
 import { missingEventsOf } from "../../src/pages/job/events/missing-events.ts";
 import { shownStatusOf, tellStory } from "../../src/pages/job/job-story.ts";
 import { looksOf } from "../../src/pages/job/story-looks.ts";
@@ -22,6 +23,12 @@ function history(...sketches: Sketch[]): HistoryEntry[] {
 
 const second = (count: number) => begin + count * 1_000;
 const error = { code: "ExecutorError", message: "no luck" };
+const received = (eventNumber: number, eventId: string, outcome: "matched" | "buffered"): Sketch => ({
+  type: "event.received",
+  eventNumber,
+  eventId,
+  outcome,
+});
 const submitted: Sketch = { type: "job.submitted" };
 const started: Sketch = { type: "job.started" };
 const step = (type: HistoryEntry["type"], name: string, more: Partial<HistoryEntry> = {}): Sketch => ({
@@ -78,6 +85,55 @@ describe("the story of a job", () => {
       spans: [{ kind: "waiting", start: second(2) }],
     });
     expect(looksOf(story).get("approve")).toEqual({ status: "waiting", visit: 1, attempts: 1 });
+  });
+
+  test("an event that came before a wait counts for this wait, unless an earlier wait consumed it", () => {
+    const ended = [
+      submitted,
+      received(1, "x", "buffered"),
+      started,
+      step("step.started", "first"),
+      step("step.succeeded", "first", { consumed: [1] }),
+    ];
+    const waiting = [step("step.started", "second"), step("step.waiting", "second", { eventIds: ["x", "y"] })];
+    expect(missingEventsOf(tellStory(history(...ended, ...waiting))).map(({ eventId }) => eventId)).toEqual(["x", "y"]);
+    const again = tellStory(history(...ended, received(2, "x", "buffered"), ...waiting));
+    expect(missingEventsOf(again).map(({ eventId }) => eventId)).toEqual(["y"]);
+  });
+
+  test.each([
+    ["ran out of time leaves its events to the next wait", "Timeout", ["y"]],
+    ["failed with all its events leaves none of them", "OutputMismatch", ["x", "y"]],
+  ])("a wait that %s", (_, code, missing) => {
+    const story = tellStory(
+      history(
+        submitted,
+        started,
+        step("step.started", "first"),
+        step("step.waiting", "first", { eventIds: ["x", "z"] }),
+        received(1, "x", "matched"),
+        step("step.failed", "first", { error: { code, message: "" }, next: "second" }),
+        step("step.started", "second"),
+        step("step.waiting", "second", { eventIds: ["x", "y"] }),
+      ),
+    );
+    expect(story.runs[0]?.receivedEventIds).toEqual(["x"]);
+    expect(missingEventsOf(story).map(({ eventId }) => eventId)).toEqual(missing);
+  });
+
+  test("a wait for one of several events that has succeeded does not need the others", () => {
+    const story = tellStory(
+      history(
+        submitted,
+        started,
+        step("step.started", "decide"),
+        step("step.waiting", "decide", { eventIds: ["approved", "rejected"] }),
+        received(1, "rejected", "matched"),
+        step("step.succeeded", "decide", { consumed: [1] }),
+      ),
+    );
+    const states = story.runs.flatMap((run) => run.eventIds?.map((eventId) => awaitedStateOf(run, eventId)));
+    expect(states).toEqual(["unneeded", "received"]);
   });
 
   test("the story of a successful job shows its way", () => {
@@ -230,6 +286,18 @@ describe("the story of a job with branches", () => {
     expect(missingEventsOf(story).map(({ branch }) => branch)).toEqual(["each:1[1]"]);
     // The current step is the one that has the items, and not the step of one item, because there may be many items.
     expect(story.current?.name).toBe("each");
+  });
+
+  test("takes an event back from the wait that has waited longest when another wait has consumed it", () => {
+    const waits = ["each:1[0]", "each:1[1]"].flatMap((branch) => [
+      inBranch("step.started", "approve", branch),
+      inBranch("step.waiting", "approve", branch, { eventIds: ["x"] }),
+    ]);
+    const before = [submitted, started, ...forked("each", 2, { items: [1, 2] }), ...waits, received(1, "x", "matched")];
+    const consumed = inBranch("step.succeeded", "approve", "each:1[1]", { consumed: [1] });
+    const story = tellStory(history(...before, consumed));
+    expect(missingEventsOf(story).map(({ branch }) => branch)).toEqual(["each:1[0]"]);
+    expect(story.runs.at(-1)?.receivedEventIds).toEqual(["x"]);
   });
 
   test("separates visits of different branches, and counts the items in each status", () => {

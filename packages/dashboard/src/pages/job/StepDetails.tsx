@@ -11,6 +11,7 @@ import { Time } from "../../parts/words/Time.tsx";
 import { texts } from "../../texts/texts.ts";
 import "./StepDetails.css";
 import { branchWords } from "./branch-words.ts";
+import { type AwaitedState, awaitedStateOf } from "./events/awaited-state.ts";
 import type { JobPageSearch } from "./job-page-search.ts";
 import type { JobStory } from "./job-story.ts";
 import type { Span, StepError, StepRun } from "./step-run.ts";
@@ -148,19 +149,28 @@ function ErrorText({ error: { code, type, message } }: { readonly error: StepErr
   );
 }
 
-function Awaited({ run: { eventIds = [], receivedEventIds, status } }: { readonly run: StepRun }) {
+const awaitedLooks = {
+  received: { icon: "check", className: "step-succeeded" },
+  missing: { icon: "hourglass", className: "step-waiting" },
+  unneeded: { icon: "minus", className: undefined },
+} as const satisfies Readonly<Record<AwaitedState, object>>;
+
+function Awaited({ run }: { readonly run: StepRun }) {
   const words = texts.job;
-  const isHere = (eventId: string) => status === "succeeded" || receivedEventIds.includes(eventId);
   return (
     <section>
       <h3>{words.waits}</h3>
       <ul className="step-awaited">
-        {eventIds.map((eventId) => (
-          <li key={eventId} className={isHere(eventId) ? "step-succeeded" : "step-waiting"}>
-            <Icon name={isHere(eventId) ? "check" : "hourglass"} />
-            <code>{eventId}</code> {isHere(eventId) ? words.received : words.missing}
-          </li>
-        ))}
+        {run.eventIds?.map((eventId) => {
+          const state = awaitedStateOf(run, eventId);
+          const { icon, className } = awaitedLooks[state];
+          return (
+            <li key={eventId} className={className}>
+              <Icon name={icon} />
+              <code>{eventId}</code> {words[state]}
+            </li>
+          );
+        })}
       </ul>
     </section>
   );

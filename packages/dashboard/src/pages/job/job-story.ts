@@ -4,6 +4,7 @@ import { levelOf, parentOf, pathsTo } from "../../graph/branch-path.ts";
 import { type GraphEdge, wayKey } from "../../graph/graph.ts";
 import type { ForkProgress } from "../../graph/step-look.ts";
 import type { ShownStatus } from "../../parts/words/StatusBadge.tsx";
+import { KeptEvents } from "./events/kept-events.ts";
 import {
   endRun,
   keyOfRun,
@@ -23,7 +24,7 @@ export interface JobStory {
   readonly status: JobStatus;
   /** The runs in the order of their start. */
   readonly runs: readonly StepRun[];
-  /** The spans of time in which the job was in no step: pending, or ended until it was resumed. */
+  /** The spans of time in which the job was pending: after its submission, and after each time it was resumed. */
   readonly queued: readonly Span[];
   readonly error?: StepError;
   readonly taken: ReadonlySet<string>;
@@ -90,6 +91,7 @@ class Telling {
   /** The latest run of each branch. */
   readonly #latest = new Map<string, OpenRun>();
   readonly #waiting = new Set<OpenRun>();
+  readonly #events = new KeptEvents(this.#waiting);
   readonly #forks = new Map<string, OpenRun>();
   readonly #queued: Mutable<Span>[] = [];
   readonly #taken = new Set<string>();
@@ -109,7 +111,7 @@ class Telling {
     if (entry.type === "step.started") this.#enter(entry);
     const run = this.#byKey.get(keyOfRun(entry));
     if (run !== undefined) this.#tell(run, entry, at);
-    else if (entry.type === "event.received") this.#receive(entry);
+    else if (entry.type === "event.received") this.#events.receive(entry);
     this.#tellOfJob(entry, at);
   }
 
@@ -141,22 +143,14 @@ class Telling {
 
   #tell(run: OpenRun, entry: HistoryEntry, at: number): void {
     tellOfStep(run, entry, at);
-    if (run.status === "waiting") this.#waiting.add(run);
-    else this.#waiting.delete(run);
+    if (run.status === "waiting") {
+      this.#waiting.add(run);
+      this.#events.beginWait(run);
+    } else if (this.#waiting.delete(run) || entry.consumed !== undefined) this.#events.endWait(run, entry);
     if (run.fork !== undefined) this.#forks.set(run.key, run);
     // The entry names the next step only after a choice or a failure. Otherwise the next step is the one that is entered next.
     if (run.end !== undefined && entry.next !== undefined)
       this.#taken.add(wayKey(run.name, entry.next ?? "", wayFrom(run)));
-  }
-
-  /** An event goes to the wait that has waited for this event longest. */
-  #receive({ eventId = "", outcome }: HistoryEntry): void {
-    if (outcome !== "matched") return;
-    for (const { eventIds = [], receivedEventIds } of this.#waiting) {
-      if (!eventIds.includes(eventId) || receivedEventIds.includes(eventId)) continue;
-      receivedEventIds.push(eventId);
-      return;
-    }
   }
 
   /** Ends the open branches of a step that has ended. The history has an entry only for the end of the step. */
@@ -225,6 +219,7 @@ class Telling {
   #cancelOpen(at: number): void {
     for (const run of this.#latest.values()) if (run.end === undefined) endRun(run, at, "cancelled");
     this.#waiting.clear();
+    this.#events.release();
   }
 
   #leaveQueue(at: number): void {

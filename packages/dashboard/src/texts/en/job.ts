@@ -159,6 +159,7 @@ export const job = {
   waits: "Waits for",
   received: "received",
   missing: "missing",
+  unneeded: "not needed",
   timeline: "Timeline",
   timelineLabel: "What the job did over time",
   timelineButtons: {
