@@ -101,6 +101,18 @@ onOneStore((home) => {
       await page.locator("text.graph-edge-label", { hasText: "output.approved == true" }).waitFor();
     });
 
+    test("the editor says that a definition could not be checked, and checks it again on request", async () => {
+      browser.expectFault(/500/);
+      const { page } = await editing();
+      await page.route("**/versions/validate", (route) => route.fulfill({ status: 500 }));
+      await page.getByRole("textbox", { name: "Definition" }).focus();
+      await page.keyboard.type(" ");
+      await page.getByRole("status").getByText("Could not be checked").waitFor();
+      await page.unroute("**/versions/validate");
+      await page.getByRole("button", { name: "Try again" }).click();
+      await page.getByText("The definition is valid").waitFor();
+    });
+
     test("a user who leaves without registering is asked first", async () => {
       const { page } = await editing();
       await page.getByRole("textbox", { name: "Definition" }).focus();

@@ -12,11 +12,12 @@ interface RemarksProps {
 }
 
 /** All errors and warnings, each with a link to its place. */
-export function Remarks({ checked: { remarks, isValid, error }, onGoTo }: RemarksProps) {
+export function Remarks({ checked, onGoTo }: RemarksProps) {
+  const { remarks, error, retry } = checked;
   const words = texts.editor;
   return (
-    <Panel title={words.check} isFlush beside={<span role="status">{summaryOf(remarks, isValid)}</span>}>
-      {error !== null && <Problem error={error} />}
+    <Panel title={words.check} isFlush beside={<span role="status">{summaryOf(checked)}</span>}>
+      {error !== null && <Problem error={error} onRetry={retry} />}
       <ul className="remarks">
         {remarks.map((remark) => (
           <li key={keyOf(remark)} className={`remark-${remark.severity}`}>
@@ -46,9 +47,9 @@ function GoTo({ remark, onGoTo }: { readonly remark: Remark } & Pick<RemarksProp
   );
 }
 
-function summaryOf(remarks: Checked["remarks"], isValid: boolean | undefined): string {
+function summaryOf({ remarks, isValid, error }: Checked): string {
   const words = texts.editor;
-  if (isValid === undefined) return words.checking;
+  if (isValid === undefined) return error === null ? words.checking : words.notChecked;
   const errors = remarks.filter(({ severity }) => severity === "error").length;
   const warnings = remarks.length - errors;
   const counts = [errors > 0 && words.errors(errors), warnings > 0 && words.warnings(warnings)].filter(Boolean);

@@ -17,9 +17,11 @@ export interface Checked {
   readonly remarks: readonly Remark[];
   /** The text that the remarks are about. */
   readonly text: string;
-  /** Tells whether the present text of the editor is valid; undefined while it is being checked. */
+  /** Tells whether the present text of the editor is valid; undefined while it is being checked, and if it could not be checked. */
   readonly isValid: boolean | undefined;
   readonly error: Error | null;
+  /** Asks for the check again. */
+  readonly retry: () => void;
 }
 
 const typingPauseMs = 350;
@@ -28,13 +30,14 @@ const none: readonly Remark[] = [];
 /** Asks the service to check the text, a moment after the user has stopped typing. */
 export function useChecked(workflow: WorkflowKey, text: string): Checked {
   const settled = useSettled(text);
-  const { data, error, isPlaceholderData } = useQuery(checkQuery(workflow, settled));
+  const { data, error, isPlaceholderData, refetch } = useQuery(checkQuery(workflow, settled));
   const isCurrent = settled === text && data !== undefined && !isPlaceholderData;
   return {
     remarks: data?.remarks ?? none,
     text: data?.text ?? settled,
     isValid: isCurrent ? data.isValid : undefined,
     error,
+    retry: () => void refetch(),
   };
 }
 
