@@ -54,4 +54,15 @@ onOneStore((home) => {
     ]);
     await expectAccessible(page, "the audit trail after an export");
   });
+
+  test("an address of the audit trail with a mistake still shows the list, and its valid filters apply", async () => {
+    const owner = await newOwner(service);
+    const permissions = ["workflow:read"];
+    await owner.api.call("CreateRole", { body: { name: "first", permissions } });
+    await owner.api.call("CreateApiToken", { body: { name: "pipeline", permissions } });
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/settings/audit?action=CreateRole&outcome=maybe&source=mail`, owner);
+    await page.getByRole("cell", { name: "CreateRole" }).first().waitFor();
+    expect((await exported(page)).lines).toHaveLength(2);
+  });
 });

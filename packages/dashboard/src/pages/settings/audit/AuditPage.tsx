@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { type AuditEntry, auditQuery } from "../../../api/audit.ts";
 import { Button } from "../../../parts/controls/Button.tsx";
 import { ListPanel } from "../../../parts/data/ListPanel.tsx";
@@ -14,14 +14,16 @@ import { AuditExport } from "./AuditExport.tsx";
 import { AuditFilterForm } from "./AuditFilterForm.tsx";
 import { AuditTarget } from "./AuditTarget.tsx";
 import { AuditVerification } from "./AuditVerification.tsx";
-import type { AuditSearch } from "./audit-search.ts";
+import { type AuditSearch, parseAuditSearch } from "./audit-search.ts";
 
 const address = "/app/organizations/$organizationId/settings/audit";
 
 /** The audit trail: accepted and denied changes with their actors. The filters are in the address. */
 export function AuditPage() {
   const { organizationId } = useParams({ from: address });
-  const search = useSearch({ from: address });
+  const given = useSearch({ from: address });
+  // The router keeps parameters that it does not know, but the API would reject them.
+  const search = useMemo(() => parseAuditSearch(given), [given]);
   const navigate = useNavigate();
   const choose = (next: AuditSearch) => void navigate({ to: address, params: { organizationId }, search: next });
   return (
