@@ -20,7 +20,10 @@ const nodeTypes = { step: StepNode, dot: DotNode };
 const noEdges: [] = [];
 const hidden = { hideAttribution: true };
 
-/** The picture. Only what is in view is drawn. A node is drawn again only when its own state changes, and the edges only when the layout changes. */
+/**
+ * The picture. Only the nodes in view are drawn. A node is drawn again only when its own state changes, and the edges only when the layout or the
+ * transitions that the job took change.
+ */
 export function GraphCanvas(props: StepGraphProps) {
   return (
     <ReactFlowProvider>
@@ -41,6 +44,8 @@ function Canvas(props: StepGraphProps) {
   const nodes = useNodes(layout, props, wanted);
 
   const onKeyDown = (event: KeyboardEvent) => {
+    // Together with another key, the browser uses them for something else, such as to go back.
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
     const from = (event.target as HTMLElement).closest<HTMLElement>("[data-step]")?.dataset.step;
     if (from === undefined) return;
     const to = follow(layout, stepId(from), event.key, cameFrom.current);

@@ -117,6 +117,9 @@ onOneStore((home) => {
       await page.keyboard.press("Enter");
       await page.getByRole("heading", { name: "prepare" }).waitFor();
       expect(page.url()).toContain("step=prepare");
+      // The browser has other uses for the same keys with Control or Alt.
+      await page.keyboard.press("Control+End");
+      expect(await page.evaluate("document.activeElement.dataset.step")).toBe("prepare");
       await walk(page, "End", "remind");
       await page.keyboard.press("Enter");
       await page.getByText("The job has not reached this step.").waitFor();
