@@ -27,9 +27,10 @@ import { Shell } from "./shell/Shell.tsx";
 import { texts } from "./texts/texts.ts";
 
 /**
- * The only list of pages. The address of a page is `/app` followed by the API path of what the page shows, so that each can be derived from the
- * other. Everything except the shell is loaded when it is first shown. A page with a `tab` is among the tabs of its layout, and a page with a `link`
- * is in the bar on top, both in this order.
+ * The only list of pages. The address of a page about workflows, jobs or task queues is `/app` followed by the API path of what the page shows, so
+ * that each can be derived from the other. Other pages, such as those of the settings and the editor, have addresses of their own. Everything except
+ * the shell is loaded when it is first shown. A page with a `tab` is among the tabs of its layout, and a page with a `link` is in the bar on top,
+ * both in this order.
  */
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Broken });
 

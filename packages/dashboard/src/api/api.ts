@@ -56,7 +56,10 @@ export function idempotencyKey(): IdempotencyHeader {
   return { "Idempotency-Key": Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("") };
 }
 
-/** Sends the token of the sign-in. If the service rejects the token, it is renewed once. If the new one is rejected too, the session is over. */
+/**
+ * Sends the token of the sign-in. If the service rejects the token, it is renewed once. If that fails, or the new token is rejected too, the caller
+ * gets the answer 401.
+ */
 export async function signedInFetch(request: Request): Promise<Response> {
   const again = request.clone();
   const token = await session.bearer();

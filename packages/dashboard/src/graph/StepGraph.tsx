@@ -10,7 +10,10 @@ import type { StepGraphProps } from "./step-graph-props.ts";
 
 const Canvas = lazy(() => import("./GraphCanvas.tsx").then(({ GraphCanvas }) => ({ default: GraphCanvas })));
 
-/** The steps as a graph, or as a list for people who prefer text or cannot see the graph. Both show the same and offer the same actions. */
+/**
+ * The steps as a graph, or as a list for people who prefer text or cannot see the graph. Both show the same steps and transitions and offer the same
+ * actions. Only the graph marks the transitions that the job took.
+ */
 export function StepGraph(props: StepGraphProps) {
   const [view, setView] = useGraphView();
   const { graph } = texts;

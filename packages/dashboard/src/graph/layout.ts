@@ -50,8 +50,8 @@ const labelSize = { perCharacter: 7, padding: 12, height: 20 };
  */
 const maxRowsPassed = 300;
 /**
- * From this number of nodes on, the faster of two ways to choose rows is used. The better one takes half a second for 500 steps, the faster one a
- * tenth of a second.
+ * For more nodes than this, the faster of two ways to choose rows is used. The better one takes half a second for 500 steps, the faster one a tenth
+ * of a second.
  */
 const manyNodes = 80;
 
@@ -163,7 +163,7 @@ function movedBy(layout: Layout, { x, y }: Point): Layout {
 
 type Rectangle = Point & { readonly width: number; readonly height: number };
 
-/** Returns the words of a line, shortened. The list of steps, and the step itself, show the whole text. */
+/** Returns the words of a line, shortened. The list of steps, and the tooltip of the label, show the whole text. */
 function labelOf({ on }: GraphEdge): string {
   const [first = "", ...more] = on.map((text) => text.replaceAll(/\s+/g, " ").trim());
   const characters = [...first];
@@ -208,8 +208,8 @@ function nearEdges({ edges, ranks }: Graph): ReadonlySet<GraphEdge> {
 }
 
 /**
- * Leads the other edges out to the right, past all steps, and in again. Lines to one step are joined: of the lines from above only the longest
- * reaches the step, and the others end in that line. The same is done with the lines from below.
+ * Leads the other edges out to the right, past all steps, and in again. Lines of one kind to one step are joined: of the lines from above only the
+ * longest reaches the step, and the others end in that line. The same is done with the lines from below.
  */
 function ledAround(
   { edges }: Graph,

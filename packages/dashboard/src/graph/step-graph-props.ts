@@ -7,7 +7,7 @@ export interface StepGraphProps {
   readonly isLoading?: boolean;
   /** The look of each step of a job, by the step's name; left out for a definition alone. */
   readonly looks?: ReadonlyMap<string, StepLook>;
-  /** The transitions that the job took, as `from to`. */
+  /** The transitions that the job took, each by its `wayKey`. */
   readonly taken?: ReadonlySet<string>;
   /** The step at which the job is. The picture moves to it. */
   readonly current?: string | undefined;

@@ -16,7 +16,10 @@ import { SubmitForm } from "./SubmitForm.tsx";
 interface SubmitJobDialogProps {
   readonly workflow: WorkflowKey;
   readonly name: string;
-  /** The version to begin with. If it is left out, the dialog begins with that of `$LIVE`, or with the newest. */
+  /**
+   * The version to begin with. If it is left out, the dialog begins with the tag `$LIVE`, or else with the first tag, or else with the newest
+   * version.
+   */
   readonly versionId?: string | undefined;
   /** The tag to begin with, if it still exists. */
   readonly tag?: string;

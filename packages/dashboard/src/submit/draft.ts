@@ -19,8 +19,8 @@ export class Unfinished {
 export type Draft = unknown;
 
 /**
- * Returns the draft with which a form begins. Required fields exist and are empty, and optional fields are left out. The reader makes every choice,
- * unless there is only one.
+ * Returns the draft with which a form begins. A field with a default has it. Other optional fields are left out, and other required fields are empty.
+ * Required numbers, booleans and choices are left out too, until the reader fills them in; a choice of only one value is made already.
  */
 export function emptyDraft(field: SchemaField): Draft {
   if (field.default !== undefined) return field.default;
@@ -135,7 +135,7 @@ export function token(name: string): string {
   return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** Readers write 1,5 or 1.5; JSON has only 1.5. An empty text is left out. */
+/** Reads a typed number as JSON writes it: `1.5` is a number, and `1,5` is unfinished text. An empty text is left out. */
 export function numberDraft(text: string, isInteger: boolean): Draft {
   const trimmed = text.trim();
   if (trimmed === "") return undefined;

@@ -61,7 +61,7 @@ export function inputFieldOf(definition: string): SchemaField | undefined {
 /**
  * Returns the form for the payload of an event that a step waits for. It is made from the event's schema in `payloadDefinitions`. If there is none,
  * the form has the properties that the step's output definition declares and its input definition does not, since only an event can bring these.
- * Undefined if there is nothing to ask for.
+ * Undefined if the payload is not an object with known properties.
  */
 export function payloadFieldOf(definition: string, stepName: string, eventId: string): SchemaField | undefined {
   try {
@@ -158,7 +158,10 @@ function alternativesOf(schema: Schema): readonly Json[] | undefined {
   return Array.isArray(found) ? found : undefined;
 }
 
-/** A union of null and one kind of value becomes a field of that kind that may be null. If there are several kinds, the reader chooses one. */
+/**
+ * A union of null and a choice or a boolean becomes a choice that also has null. A union of one kind of value, or of null and a value that is asked
+ * for as JSON, becomes a field of that kind. In any other union, the reader chooses the kind.
+ */
 function unionField(
   alternatives: readonly Json[],
   { definition }: Placed,

@@ -8,7 +8,7 @@ import { JobPanel } from "./JobPanel.tsx";
 
 const search = { status: "RUNNING", isWaiting: true, order: "oldest" } as const;
 
-/** The jobs that wait for a person or for another system. The one that has waited longest comes first. */
+/** The jobs that wait for a person or for another system. The one that was submitted first comes first. */
 export function WaitingJobs({ organizationId }: { readonly organizationId: string }) {
   const { home } = texts;
   return (

@@ -86,7 +86,7 @@ function Whole({ jobKey, shown }: { readonly jobKey: JobKey; readonly shown: Sho
   );
 }
 
-/** Returns the runs of a step: in the selected branch, or else in all branches. */
+/** Returns the runs of a step. If a branch is selected, only those in it, in the branches around it and in the branches inside of it are returned. */
 function runsOf({ runs }: JobStory, step: string | undefined, branch: string | undefined): readonly StepRun[] {
   return runs.filter((run) => run.name === step && (branch === undefined || isOneLine(run.branch, branch)));
 }

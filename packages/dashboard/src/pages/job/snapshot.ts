@@ -47,7 +47,8 @@ function entriesOfStep(run: WholeJob["steps"][number]): Entry[] {
   if (branchCount !== undefined)
     entries.push({ type: "step.forked", at, branchCount, ...(run.type === forEachType && { items: [] }) });
   if (status === "success") entries.push({ type: "step.succeeded", at, output });
-  // If a run was cancelled together with its branch or its job, the entry for the end of the branch or job also ends the run.
+  // If a run was cancelled together with its branch or its job, the entry for the end of the step around the branch, or of the job, also ends the
+  // run.
   if (status === "failure" && run.error?.code !== "Cancelled") entries.push({ type: "step.failed", at, ...error });
   return entries.map((entry) => ({ ...entry, ...keyOf(run) }));
 }

@@ -4,7 +4,7 @@ import { Expiry } from "../../parts/words/Expiry.tsx";
 import { Time } from "../../parts/words/Time.tsx";
 import { texts } from "../../texts/texts.ts";
 
-/** The columns that API tokens and user tokens have in common. */
+/** The fields of a token that the columns below show. */
 interface ListedToken {
   readonly name: string;
   readonly tokenPrefix: string;

@@ -18,7 +18,7 @@ import { Tags } from "./Tags.tsx";
 import { Versions } from "./Versions.tsx";
 import "./WorkflowPage.css";
 
-/** One workflow: its versions and tags, its running jobs, and its charts. */
+/** One workflow: its versions and tags, its latest jobs, and its charts. */
 export function WorkflowPage() {
   const key = useParams({ from: "/app/organizations/$organizationId/workflows/$workflowId" });
   const { organizationId, workflowId } = key;

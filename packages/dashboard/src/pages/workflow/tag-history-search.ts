@@ -3,7 +3,7 @@ export interface TagHistorySearch {
   readonly tag: string;
 }
 
-/** The router reads a tag that looks like a number as a number, so it is turned back into text. */
+/** An address without a tag leads to the history of `$LIVE`. */
 export function parseTagHistorySearch({ tag = "$LIVE" }: Record<string, unknown>): TagHistorySearch {
   return { tag: String(tag) };
 }

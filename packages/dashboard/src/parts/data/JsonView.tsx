@@ -10,10 +10,10 @@ interface JsonViewProps {
   readonly value: unknown;
 }
 
-/** The number of entries of an object or a list that are shown at first. This many more are added each time. */
+/** The number of entries of an object or a list that are shown at first. Four times as many are added each time. */
 const pageLength = 50;
 const longText = 400;
-/** Values that are deeper than this, or have more entries, are folded until the reader opens them. */
+/** Values inside of the whole value that are deeper than this, or have more entries, are folded until the reader opens them. */
 const openDepth = 3;
 const openLength = 20;
 

@@ -5,8 +5,8 @@ import { usePermission } from "../../api/permissions.ts";
 import { workflowNamesQuery } from "../../api/workflows.ts";
 
 /**
- * Returns the name of a user, an API token or a workflow. Undefined for other kinds, for things that no longer exist, and if the reader may not know
- * the name.
+ * Returns the name of a user, an API token or a workflow. Undefined for other kinds, for things that no longer exist, for things that are not among
+ * the first 200 of their kind, and if the reader may not know the name.
  */
 export function useNameOf(organizationId: string, type: string, id: string): string | undefined {
   const mayReadMembers = usePermission(organizationId, "member:read");

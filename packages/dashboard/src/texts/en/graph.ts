@@ -36,7 +36,7 @@ export const graph = {
   onErrorsTo: (errors: readonly string[], step: string) => `on ${errors.join(" or ")} ${step}`,
   conditionTo: (condition: string, step: string) => `if ${condition}: ${step}`,
   elseTo: (step: string) => `else ${step}`,
-  /** Read out to people who use a screen reader. */
+  /** Shown in the list of steps, and read out to people who use a screen reader. */
   leadsToTransitions: (transitions: string) => `Leads to: ${transitions}`,
   anyOf: (names: readonly string[]) => names.join(" or "),
   /** The number of branches of a step with this status. */

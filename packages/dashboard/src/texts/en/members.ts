@@ -36,7 +36,8 @@ export const members = {
   removed: (name: string) => `${name} is removed`,
   leave: "Leave organization",
   leaveTitle: "Leave this organization?",
-  leaveText: "You can come back only by an invitation. The last owner cannot leave.",
+  leaveText:
+    "You can come back by an invitation, or by a sign-in with an identity provider that makes you a member. The last owner cannot leave.",
   left: "You have left the organization",
   noMembers: "No members",
 } as const;

@@ -9,7 +9,7 @@ export const signInProviders = {
   scopes: "Scopes",
   emailDomains: "E-mail domains",
   trustsEmail: "E-mail addresses",
-  trusted: "accepted as the issuer sends them, verified or not",
+  trusted: "accepted, unless the issuer says that an address is not verified",
   verified: "accepted only when the issuer says that it verified them",
   roles: "Roles",
   rolesOf: (claim: string) => `by the claim ${claim}`,

@@ -3,7 +3,7 @@
  * configs.
  */
 export const vocabulary = {
-  end: "Ends the job",
+  end: "Ends the job, or the branch",
   root: {
     workflowName: "The workflow's name",
     description: "The purpose of the workflow, for people",
@@ -16,7 +16,8 @@ export const vocabulary = {
     integrationDetails: "What the step does, and the schemas of its input and output",
     input: "A template for the step's input; values in ${ } are expressions",
     output: "A template for the step's output, which can use its result",
-    transitionToStep: "The next step, or a choice by conditions. With null, or without this field, the job ends",
+    transitionToStep:
+      "The next step, or a choice by conditions. With null, or without this field, the job or the branch ends",
     onFailure: "The next step when all attempts have failed, or a list of such steps by error",
     retry: "How often a call is tried again, and with which pauses",
     timeoutSeconds: "How long an attempt may take",
@@ -57,7 +58,7 @@ export const vocabulary = {
   },
   errorParts: {
     code: "For example Timeout",
-    type: "The name that the called function or service gave to the error",
+    type: "The name of the error, such as HttpStatus404, or the name that the called function gave to it",
     message: "",
     step: "The step that failed",
     cause: "The failure in a branch or in a child job that led to this failure",

@@ -20,7 +20,10 @@ interface SendEventDialogProps {
   readonly story: JobStory;
   /** The events for which the job waits. */
   readonly missing: readonly MissingEvent[];
-  /** The wait to which the event is sent. If it is left out, the event goes to any step that waits for it. */
+  /**
+   * The wait that is chosen at first. If it is left out and branches wait for the event, the first wait is chosen. Otherwise the event goes to any
+   * step that waits for it.
+   */
   readonly wait?: Wait | undefined;
   readonly onClose: () => void;
 }
@@ -117,7 +120,7 @@ function useAllSoFar(missing: readonly MissingEvent[]): readonly MissingEvent[] 
   return [...known.current.values()];
 }
 
-/** Thousands of items may wait for one event. The waits beyond this number can be reached from the list of items, or by the API. */
+/** Thousands of items may wait for one event. An event for a wait beyond this number can be sent only by the API. */
 const maxWaits = 100;
 
 function keyOf({ step, visit, branch = "" }: Wait): string {

@@ -93,7 +93,7 @@ function Rows({ story, start, end, now, selected, onSelect }: RowsProps) {
   const { runs, queued } = story;
   const frame = useRef<HTMLElement>(null);
   const place = useRef<HTMLDivElement>(null);
-  // The first row shows the times in which the job is in no step.
+  // The first row shows the times in which the job was pending.
   const count = runs.length + 1;
   const { first, end: drawnEnd } = useRowsInView({ place, frame, count, rowPixels });
   useRowInSight(frame, 1 + runs.findIndex(({ key }) => key === selected?.key));
