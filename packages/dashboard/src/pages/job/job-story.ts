@@ -4,7 +4,7 @@ import { levelOf, parentOf, pathsTo } from "../../graph/branch-path.ts";
 import { type GraphEdge, wayKey } from "../../graph/graph.ts";
 import type { ForkProgress } from "../../graph/step-look.ts";
 import type { ShownStatus } from "../../parts/words/StatusBadge.tsx";
-import { KeptEvents } from "./events/kept-events.ts";
+import { KeptEvents } from "./kept-events.ts";
 import {
   endRun,
   keyOfRun,

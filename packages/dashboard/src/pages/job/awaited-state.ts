@@ -1,4 +1,4 @@
-import type { StepRun } from "../step-run.ts";
+import type { StepRun } from "./step-run.ts";
 
 /** Whether a wait has received an event that it lists. A wait for only some of its events may succeed without the others. */
 export type AwaitedState = "received" | "missing" | "unneeded";

@@ -1,5 +1,5 @@
-import type { HistoryEntry } from "../../../api/live/many-jobs-stream.ts";
-import type { OpenRun } from "../step-run.ts";
+import type { HistoryEntry } from "../../api/live/many-jobs-stream.ts";
+import type { OpenRun } from "./step-run.ts";
 
 interface KeptEvent {
   readonly eventId: string;
