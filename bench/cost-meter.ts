@@ -121,6 +121,7 @@ function statIfAlive(pid: number): Stat | undefined {
   try {
     return statOf(pid);
   } catch {
+    // The process has ended since it was listed.
     return undefined;
   }
 }

@@ -268,7 +268,7 @@ async function read(response: Response): Promise<Reply> {
 
 /**
  * Returns the answer with a body whose reading the signal ends. A signal may live as long as its program, so it must forget an answer that has been
- * read, has failed or was cancelled.
+ * read, has failed or was cancelled. The returned response has no `url`.
  */
 function endedBy(signal: AbortSignal | undefined, response: Response, control: AbortController): Response {
   if (signal === undefined || response.body === null) return response;

@@ -57,7 +57,7 @@ async function copyEmbedded(): Promise<PreparedStore> {
   await layEmbeddedStore(directory);
   return {
     environment: { STEPWELL_DATA_DIR: directory },
-    // The synchronous function takes a quarter of the processor time: a store has a thousand files.
+    // The synchronous function takes less processor time, and a store has a thousand files.
     remove: async () => rmSync(directory, { recursive: true, force: true }),
   };
 }

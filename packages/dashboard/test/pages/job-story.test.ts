@@ -2,10 +2,10 @@ import { timeLimit } from "@stepwell/testing/time-limit.ts";
 import { describe, expect, test } from "vitest";
 import type { HistoryEntry } from "../../src/api/live/many-jobs-stream.ts";
 import { wayKey } from "../../src/graph/graph.ts";
-import { awaitedStateOf } from "../../src/pages/job/awaited-state.ts";
 import { branchWords, runWords } from "../../src/pages/job/branch-words.ts";
 import { missingEventsOf } from "../../src/pages/job/events/missing-events.ts";
 import { shownStatusOf, tellStory } from "../../src/pages/job/job-story.ts";
+import { awaitedStateOf } from "../../src/pages/job/step-run.ts";
 import { looksOf } from "../../src/pages/job/story-looks.ts";
 
 const begin = Date.parse("2026-01-31T12:00:00.000Z");

@@ -3,9 +3,6 @@ import { ServiceError } from "./service-error.ts";
 /** A time in milliseconds since 1970, by the database's clock. Times come with the facts, because `core` reads no clock. */
 export type Timestamp = number;
 
-/** The longest delay in milliseconds that the platform's timers accept, about 24 days. With a longer delay they fire at once. */
-export const maxTimerMs = 2 ** 31 - 1;
-
 /** Formats a time as RFC 3339 in UTC with milliseconds, like all times in answers. */
 export function toTime(at: Timestamp): string {
   // All changes of one commit have the same time. A job of a few quick steps formats the same time about ten times, so the text is kept.

@@ -224,8 +224,8 @@ function schemasOf(raw: RawDocument): Schemas {
 }
 
 /**
- * Makes the document of this build without asking a service. Every service of a build serves the same document (`openapi.test.ts`), but needs 70 ms
- * of processor time to write it. So test clients check answers against this one.
+ * Makes the document of this build without asking a service. Every service of a build serves the same document (`openapi.test.ts`), and each
+ * would have to write it first. So test clients check answers against this one.
  */
 export const documentOfBuild = once(
   async () => new ApiDocument(JSON.parse(JSON.stringify(await apiDocument(readConfig({})))) as RawDocument),

@@ -24,7 +24,7 @@ export async function newDatabase(content: "empty" | "empty, in Unicode" | "newe
   } else {
     const template = content === "newest" ? templateDatabase : "template0";
     const locale = content === "empty, in Unicode" ? "LC_CTYPE 'C.UTF-8'" : "";
-    // A copy of the files takes a third of the processor time of a copy through the log, which is PostgreSQL's default.
+    // A copy of the files takes less processor time than a copy through the log, which is PostgreSQL's default.
     const create = `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy ${locale}`;
     await whenFree(() => administration().query(create));
   }

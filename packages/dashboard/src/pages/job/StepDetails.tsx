@@ -10,11 +10,10 @@ import { formatDuration } from "../../parts/words/duration.ts";
 import { Time } from "../../parts/words/Time.tsx";
 import { texts } from "../../texts/texts.ts";
 import "./StepDetails.css";
-import { type AwaitedState, awaitedStateOf } from "./awaited-state.ts";
 import { branchWords } from "./branch-words.ts";
 import type { JobPageSearch } from "./job-page-search.ts";
 import type { JobStory } from "./job-story.ts";
-import type { Span, StepError, StepRun } from "./step-run.ts";
+import { type AwaitedState, awaitedStateOf, type Span, type StepError, type StepRun } from "./step-run.ts";
 
 interface StepDetailsProps {
   readonly story: JobStory;

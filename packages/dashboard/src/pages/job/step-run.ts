@@ -161,3 +161,11 @@ function close(run: OpenRun, at: number, how: Pick<Span, "outcome" | "error">): 
   if (last === undefined || last.end !== undefined) return;
   Object.assign(last, { end: at }, last.kind === "pause" ? {} : how);
 }
+
+/** Whether a wait has received an event that it lists. A wait for only some of its events may succeed without the others. */
+export type AwaitedState = "received" | "missing" | "unneeded";
+
+export function awaitedStateOf({ receivedEventIds, status }: StepRun, eventId: string): AwaitedState {
+  if (receivedEventIds.includes(eventId)) return "received";
+  return status === "succeeded" ? "unneeded" : "missing";
+}

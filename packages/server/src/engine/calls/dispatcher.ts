@@ -3,13 +3,12 @@ import { callNameOf, callsOf, idempotencyKeyOf } from "../../core/job/call.ts";
 import type { UntimedFact } from "../../core/job/fact.ts";
 import type { Job } from "../../core/job/job-state.ts";
 import { callOf, type PlanStep } from "../../core/plan/plan.ts";
-import { maxTimerMs } from "../../core/time.ts";
 import { StatementGivenUpError, StoreUnavailableError, TransactionAbortedError } from "../../store/home/database.ts";
 import { FairQueue } from "../../store/home/fair-queue.ts";
 import type { CallKey } from "../../store/jobs/job-calls.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
 import type { ChangedJob } from "../commit/batch.ts";
-import type { CallRequest, CallResult, Executor } from "../executors/executor.ts";
+import { type CallRequest, type CallResult, type Executor, maxTimerMs } from "../executors/executor.ts";
 import { type BranchKey, type OwedCall, OwedCalls } from "./owed-calls.ts";
 
 export interface DispatcherOptions {

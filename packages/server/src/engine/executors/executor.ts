@@ -38,6 +38,9 @@ export interface CallExecutor extends CallKind {
   readonly close?: () => void;
 }
 
+/** The longest delay in milliseconds that the platform's timers accept, about 24 days. With a longer delay they fire at once. */
+export const maxTimerMs = 2 ** 31 - 1;
+
 export interface CallRequest {
   readonly organizationId: string;
   readonly jobId: string;

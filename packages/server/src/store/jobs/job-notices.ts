@@ -77,16 +77,18 @@ const isOwnOrLate =
 
 const noticeColumns = `organization_id AS "organizationId", job_id AS "jobId", sender_job_id AS "senderJobId", epoch, branch, step, visit, outcome`;
 
+const outcomeBytes = "octet_length(coalesce(outcome::text, ''))";
+
 /** On a Citus cluster, each worker answers this search alone. So each row says whether its worker gave all the notices that it found. */
 const findNoticeRows = statement<JobNotice & { readonly isAll: boolean }>(
   "find_job_notices",
   "maintenance",
   `SELECT ${noticeColumns}, found_count < $4 AND (found_count = 1 OR found_bytes <= $5) AS "isAll"
    FROM (
-     SELECT found.*, count(*) OVER () AS found_count, sum(bytes) OVER () AS found_bytes,
-       row_number() OVER in_order AS place, sum(bytes) OVER in_order AS bytes_so_far
+     SELECT found.*, count(*) OVER () AS found_count, sum(${outcomeBytes}) OVER () AS found_bytes,
+       row_number() OVER in_order AS place, sum(${outcomeBytes}) OVER in_order AS bytes_so_far
      FROM (
-       SELECT *, octet_length(coalesce(outcome::text, '')) AS bytes FROM job_notice
+       SELECT * FROM job_notice
        WHERE ${isOwnOrLate}
        ORDER BY said_at
        LIMIT $4

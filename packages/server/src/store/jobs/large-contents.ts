@@ -65,8 +65,8 @@ interface LargeContent<Content> {
 
 /** Thrown when the work is too large at once and may be done in smaller portions. */
 export class TooMuchAtOnceError extends Error {
-  constructor(count: number, bytes: number, things: "jobs" | "plans" = "jobs") {
-    super(`${count} ${things} are too much for one transaction: its bound is ${bytes} bytes.`);
+  constructor(count: number, maxBytes: number, things: "jobs" | "plans" = "jobs") {
+    super(`${count} ${things} are too much for one transaction: its bound is ${maxBytes} bytes.`);
     this.name = "TooMuchAtOnceError";
   }
 }

@@ -28,9 +28,9 @@ interface Sent {
   readonly schema: Schema;
   /** Whether some step has a definition of the payload as a whole. */
   readonly isDefined: boolean;
-  /** Whether some step takes the property. An expression that reads the payload may take any property. */
+  /** Whether some step takes the property. */
   readonly isTaken: (property: string) => boolean;
-  /** Whether some expression reads the payload. */
+  /** Whether some expression reads the payload. It may take any part of it. */
   readonly isRead: boolean;
 }
 
@@ -40,12 +40,11 @@ function sentTo(steps: readonly WaitPlanStep[], eventId: string): Sent {
   const payloads = steps.flatMap(({ work }) => work.payloadSchemas.get(eventId) ?? []);
   const outputs = allOfSchemas([...new Set(steps.map(({ outputSchema }) => outputSchema))]);
   const rules = [...new Set(steps.flatMap(({ work }) => work.payloadRule ?? []))];
-  const isRead = steps.some(({ work }) => work.payloadReaders.has(eventId));
   const sent = {
     isDefined: payloads.length > 0,
     schema: allOfSchemas([...new Set(payloads), propertiesAlone(outputs)]),
-    isTaken: (property: string) => isRead || rules.some((rule) => rule.takes(eventId, property)),
-    isRead,
+    isTaken: (property: string) => rules.some((rule) => rule.takes(eventId, property)),
+    isRead: steps.some(({ work }) => work.payloadReaders.has(eventId)),
   };
   knownSent.set(steps, sent);
   return sent;
@@ -63,9 +62,10 @@ export function unreadParts(
   const [first] = steps;
   if (payload === undefined || first === undefined) return [];
   const { isTaken, isDefined, isRead } = sentTo(steps, eventId);
+  if (isRead) return [];
   if (!isJsonObject(payload)) {
     const detail = `is not an object, so ${quoted(first.name)} takes nothing from it into its output; send an object with the properties that later steps need`;
-    return isDefined || isRead ? [] : [{ pointer: "/payload", detail }];
+    return isDefined ? [] : [{ pointer: "/payload", detail }];
   }
   return Object.keys(payload)
     .slice(0, maxLookedAt)

@@ -1,7 +1,12 @@
 import type { InvokeCommandInput } from "@aws-sdk/client-lambda";
-import { maxTimerMs } from "../../../core/time.ts";
 import { failed } from "../call-failure.ts";
-import type { CallExecutor, CallRequest, CallResult, ExecutorDescription } from "../executor.ts";
+import {
+  type CallExecutor,
+  type CallRequest,
+  type CallResult,
+  type ExecutorDescription,
+  maxTimerMs,
+} from "../executor.ts";
 import { readAnswer } from "./cloud-function-answer.ts";
 import { LambdaClients } from "./cloud-function-clients.ts";
 import { failureOf } from "./cloud-function-failure.ts";
