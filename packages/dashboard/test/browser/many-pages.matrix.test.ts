@@ -154,11 +154,12 @@ async function openJobs(
   };
   const first = await browser.newPage();
   const pages = [await open(first, (url) => signInAt(first, url, owner))];
-  const openTab = async () => {
+  // Two processors that load a dozen pages at once take longer for each than a navigation may.
+  while (pages.length < count) {
     const tab = await browser.newTab(first);
-    return await open(tab, (url) => tab.goto(url));
-  };
-  return { owner, pages: [...pages, ...(await Promise.all(Array.from({ length: count - 1 }, openTab)))] };
+    pages.push(await open(tab, (url) => tab.goto(url)));
+  }
+  return { owner, pages };
 }
 
 function countStreams(page: Page): () => number {
