@@ -619,7 +619,7 @@ export interface paths {
         put?: never;
         /**
          * Fail a task
-         * @description The work failed. The step is tried again as its `retry` says, unless `retryable` is false; in the end it fails with `ExecutorError`, this `message` and this `type`. If the worker does not hold the task any more, the answer is 409.
+         * @description The work failed. The step is tried again as its `retry` says, unless `retryable` is false. If there is no further attempt, the step fails with `ExecutorError`, this `message` and this `type`. If the worker does not hold the task any more, the answer is 409.
          */
         post: operations["FailTask"];
         delete?: never;
@@ -2667,7 +2667,7 @@ export interface components {
             errors: components["schemas"]["StepError"][];
             /** @description Warnings about the run, for example that its values are left out. */
             warnings: string[];
-            /** @description The last of the events that the run took, if its source is `event`. */
+            /** @description The last of the events that the run took. It is left out when the run took none. */
             eventId?: string;
         };
         /** JobState */
@@ -3438,7 +3438,7 @@ export interface components {
         };
         /** PasswordLink */
         PasswordLink: {
-            /** @description The link. Give it to the member in a way that nobody else can read. It is shown only in this answer and stored nowhere. */
+            /** @description The link. Give it to the member in such a way that nobody else can read it. It is shown only in this answer and stored nowhere. */
             link: string;
             /**
              * Format: date-time
@@ -4357,7 +4357,7 @@ export interface operations {
                      *         {
                      *           "type": "/service/waitForEventIds",
                      *           "title": "Wait for events",
-                     *           "summary": "Waits until the events that it lists have been sent; the output is the input with properties from the events.",
+                     *           "summary": "Waits until the events that it lists, or some of them, have been sent; the output is the input with properties from the events.",
                      *           "behaviour": "wait",
                      *           "configSchema": {
                      *             "type": "object",

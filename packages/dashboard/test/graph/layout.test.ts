@@ -101,7 +101,7 @@ describe("the steps of a definition", () => {
 });
 
 describe("the graph", () => {
-  test("begins and ends, and runs from the top down", () => {
+  test("has a start and an end, and runs from the top down", () => {
     const layout = drawn(step("a", "b"), step("b", null));
     const heights = ["start", "a", "b", "end"].map((name) => placeOf(layout, name).y);
     expect(heights).toEqual(heights.toSorted((one, other) => one - other));

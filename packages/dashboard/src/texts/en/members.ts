@@ -22,7 +22,7 @@ export const members = {
     "Use it if somebody forgot their password. The link works once and for a short time, and earlier links stop working. The present password is valid until a new one is set; then all of their sessions and user tokens end.",
   passwordLinkAction: "Make link",
   passwordLinkMade: (name: string) => `A link for ${name}`,
-  passwordLinkUse: "Send it to them in a way that nobody else can read.",
+  passwordLinkUse: "Send it to them in such a way that nobody else can read it.",
   link: "Link",
   remove: "Remove",
   removeTitle: (name: string) => `Remove ${name}?`,

@@ -111,7 +111,7 @@ export interface Progress {
   readonly stepRunCount: number;
   /** The number of visits in branches, by step. The visits on the main line are in the main line's carried values. Left out while there are none. */
   readonly branchVisits?: Readonly<Record<string, number>>;
-  /** How many numbers were given to results of branches that have rows of their own. Left out while there are none. */
+  /** How many row numbers were given to the results of branches so far. Left out while there are none. */
   readonly resultNumberCount?: number;
   /** The events that are kept for any wait and were not consumed: event id → event number. */
   readonly bufferedEvents: Readonly<Record<string, number>>;

@@ -10,7 +10,7 @@ export function waitForEvents(limits: { maxEventIdsPerStep: number; maxNameLengt
     type: "/service/waitForEventIds",
     title: "Wait for events",
     summary:
-      "Waits until the events that it lists have been sent; the output is the input with properties from the events.",
+      "Waits until the events that it lists, or some of them, have been sent; the output is the input with properties from the events.",
     behaviour: "wait",
     configSchema: configSchema(limits.maxEventIdsPerStep, limits.maxNameLength),
     expressionFields: { eventIds: { type: "array", items: { type: "string" } } },

@@ -12,7 +12,7 @@ export const serviceExamples: Readonly<Record<string, Example>> = {
           type: "/service/waitForEventIds",
           title: "Wait for events",
           summary:
-            "Waits until the events that it lists have been sent; the output is the input with properties from the events.",
+            "Waits until the events that it lists, or some of them, have been sent; the output is the input with properties from the events.",
           behaviour: "wait",
           configSchema: {
             type: "object",

@@ -54,7 +54,7 @@ const ExecutionSchema = Type.Object(
       description: "Warnings about the run, for example that its values are left out.",
     }),
     eventId: Type.Optional(
-      Type.String({ description: "The last of the events that the run took, if its source is `event`." }),
+      Type.String({ description: "The last of the events that the run took. It is left out when the run took none." }),
     ),
   },
   { title: "StepExecution", description: "One run of a step, which is one visit with all its attempts." },

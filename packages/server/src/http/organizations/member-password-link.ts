@@ -10,7 +10,7 @@ const PasswordLinkSchema = Type.Object(
   {
     link: Type.String({
       description:
-        "The link. Give it to the member in a way that nobody else can read. It is shown only in this answer and stored nowhere.",
+        "The link. Give it to the member in such a way that nobody else can read it. It is shown only in this answer and stored nowhere.",
     }),
     expiresAt: Time,
   },

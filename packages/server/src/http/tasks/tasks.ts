@@ -78,7 +78,7 @@ function failTaskRoute(app: App, parts: ServerParts): void {
         tags: ["tasks"],
         summary: "Fail a task",
         description:
-          "The work failed. The step is tried again as its `retry` says, unless `retryable` is false; in the end it fails with `ExecutorError`, this `message` and this `type`. If the worker does not hold the task any more, the answer is 409.",
+          "The work failed. The step is tried again as its `retry` says, unless `retryable` is false. If there is no further attempt, the step fails with `ExecutorError`, this `message` and this `type`. If the worker does not hold the task any more, the answer is 409.",
         params: TaskParams,
         headers: IdempotencyHeaders,
         body: closed({

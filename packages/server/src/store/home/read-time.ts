@@ -92,7 +92,7 @@ const freeMs = 1_500;
  * time still counts, so the organization still reads one at a time.
  */
 const parallelMs = 1_000;
-/** The longest rest, as a part of the deadline of the reads that wait. */
+/** The longest rest, as a fraction of the time for which a read may wait. */
 const restShare = 0.8;
 /** The longest rest while no other organization reads. */
 const maxAloneRestMs = 1_000;

@@ -8,7 +8,7 @@ import { parse } from "../job/sketches.ts";
 import { forkedWorkflows, mappedWorkflows, registered, run } from "./mapped-workflows.ts";
 import { chanceOf } from "./walks.ts";
 
-/** `npm test` tries the same workflows each time: more of them would find nothing new in later runs. */
+/** `npm test` tries the same few workflows in each run. The whole matrix tries more, and other ones each time. */
 const numRuns = Number(process.env.STEPWELL_TEST_RUNS ?? (scope === "all" ? 200 : 40));
 
 /** Every number decides one thing of a run: the input of the job, the next event, or the answer of a call. */

@@ -184,7 +184,7 @@ export class FaultyRun {
     for (const { epoch, child } of effects) if (child?.isAwaited === true) this.#children.set(epoch, child.jobId);
   }
 
-  /** Checks which children a commit leaves: exactly those whose calls ended for another reason than the child's end. */
+  /** Checks for which children nobody waits after a commit: exactly those whose calls ended for another reason than the child's end. */
   #leaveChildren(before: JobState, after: JobState, facts: readonly UntimedFact[]): void {
     const told = new Set(facts.flatMap((fact) => ("by" in fact && fact.by === "job" ? [fact.epoch] : [])));
     const left = leftChildren(this.#plan, identity, before, after, told);

@@ -222,7 +222,7 @@ describe("a forEach step", () => {
     expect(story.outputOf("end")).toEqual([]);
   });
 
-  test("over a thousand items without calls takes several commits and keeps few branches open", () => {
+  test("takes several commits for a thousand items without calls, and keeps few branches open", () => {
     const many = Array.from({ length: 1_000 }, (_, index) => index);
     const story = new Story([forEach("each", { ...items, concurrency: 100 }, null), noop("work", null)], {
       input: { list: many },

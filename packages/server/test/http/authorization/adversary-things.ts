@@ -32,7 +32,7 @@ const idThings = [
   "clientId",
   "taskId",
 ] as const;
-/** Different organizations may use the same names, so each attack gets a name of its own. */
+/** Each attack gets a name of its own, which no earlier attack gave to anything. */
 const namedThings = ["role", "tag", "workflowName", "idempotencyKey", "queue"] as const;
 const otherThings = ["organizationKey", "email", "eventId", "seal", "pageToken", "watchedJob", "jobInOwn"] as const;
 

@@ -168,7 +168,10 @@ function rejectionOf({ name, status, message, code }: Fault, { arn }: FunctionTa
     return refused("ordinary", `There is no ${arn}. Check region, accountId, functionName and qualifier.`);
   }
   if (status === 403) {
-    return refused("ordinary", `The service may not call ${arn}. Allow its identity lambda:InvokeFunction on it.`);
+    return refused(
+      "ordinary",
+      `The service may not call ${arn}. Allow lambda:InvokeFunction on the function for the identity that calls it.`,
+    );
   }
   if (status === 413) {
     return refused("permanent", `The step's input is larger than Lambda accepts: ${message}`);

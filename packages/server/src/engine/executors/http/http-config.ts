@@ -8,7 +8,7 @@ export function configSchema(maxOutputBytes: number): JsonObject {
     type: "object",
     properties: {
       url: {
-        description: "The address to call: http or https, without a user and a password.",
+        description: "The address to call: http or https, without a user or a password.",
         type: "string",
         maxLength: maxUrlLength,
       },
