@@ -192,7 +192,7 @@ const CurrentStepSchema = Type.Object(
   {
     title: "CurrentJobStep",
     description:
-      "The latest step of a job that is not finished. When branches wait for events, it is the first of these waits.",
+      "The latest step on the main line of a job that is not finished. When branches wait for events, it is the first of these waits instead.",
   },
 );
 
@@ -379,11 +379,14 @@ function waitingCursor({ state }: WholeJob["job"]) {
   return state.status === "RUNNING" ? state.cursors.find(({ stand }) => stand.phase === "waiting") : undefined;
 }
 
+/** Returns the step of the first branch that waits for events; without such a branch, the step of the main line, whose branches may be running. */
 function currentOf({ job }: WholeJob, steps: readonly RenderedStep[]): RenderedStep | undefined {
   const cursor = waitingCursor(job);
   const isWait = ({ name, branch = mainBranch }: RenderedStep) =>
     branch === cursor?.branch && name === cursor.stand.name;
-  return steps.findLast(isWait) ?? steps.at(-1);
+  const isOnMainLine = ({ branch }: RenderedStep) => branch === undefined;
+  // The run on the main line is not among the steps when too many runs in its branches began later.
+  return steps.findLast(isWait) ?? steps.findLast(isOnMainLine) ?? steps.at(-1);
 }
 
 /** Returns the events that the job waits for, if it waits for events. */

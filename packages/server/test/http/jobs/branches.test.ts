@@ -128,6 +128,22 @@ onOneStore((home) => {
     expect(body.currentStep).toMatchObject({ name: "approve", branch: "split:1[left]", awaiting });
   });
 
+  test("GetJob shows the step that has the branches as the current step while none of them waits for events", async () => {
+    const { api } = await service.newOrganization();
+    const { workflowId } = await deploy(
+      api,
+      textOf([
+        parallel("split", { left: "sleep", right: "done" }, null),
+        delay("sleep", { seconds: 3600 }, null),
+        noop("done", null),
+      ]),
+    );
+    const { jobId } = (await api.call<Job>("SubmitJob", { body: { workflowId } })).body;
+    const job = async () => (await api.call<Job & { currentStep: object }>("GetJob", { params: { jobId } })).body;
+    await expect.poll(async () => (await job()).steps.length).toBe(3);
+    expect((await job()).currentStep).toMatchObject({ name: "split", branchCount: 2 });
+  });
+
   test("the items of a step are listed in pages, the failed ones first, and each page has the counts of all items", async () => {
     const { api } = await service.newOrganization();
     const config = { items: "${ input.list }", step: "check", concurrency: 2, onItemFailure: "collect" };
