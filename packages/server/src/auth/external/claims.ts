@@ -47,8 +47,11 @@ function nameOf({ name, preferred_username: userName }: RawClaims, email: string
   return (found ?? "Somebody").slice(0, maxNameLength).toWellFormed();
 }
 
-/** The claim may be a text, a list of texts, or (as in `scope`) texts with spaces between them. */
-function roleValuesOf({ roleClaim }: ExternalProvider, raw: RawClaims): readonly string[] | undefined {
+/**
+ * Returns the values of the claim that gives roles; undefined when the claim is missing. The claim may be a text, a list of texts, or (as in `scope`)
+ * texts with spaces between them.
+ */
+export function roleValuesOf({ roleClaim }: ExternalProvider, raw: RawClaims): readonly string[] | undefined {
   if (roleClaim === undefined) return [];
   const value = claimAt(raw, roleClaim);
   if (value === undefined || value === null) return undefined;

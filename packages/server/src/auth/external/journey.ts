@@ -1,6 +1,6 @@
 import type * as OpenIdClient from "openid-client";
 import type { Timestamp } from "../../core/time.ts";
-import { type ExternalClaims, type RawClaims, readClaims } from "./claims.ts";
+import { type ExternalClaims, type RawClaims, readClaims, roleValuesOf } from "./claims.ts";
 import { type DiscoveredIssuer, maxSkewSeconds } from "./issuer.ts";
 import { verifySigned } from "./signed-token.ts";
 import type { JoinedProvider } from "./single-sign-on.ts";
@@ -121,8 +121,7 @@ async function userInfoFor(
   claims: RawClaims,
   accessToken: string,
 ): Promise<RawClaims> {
-  const { roleClaim } = provider;
-  const hasAll = claims.email !== undefined && (roleClaim === undefined || claims[roleClaim] !== undefined);
+  const hasAll = claims.email !== undefined && roleValuesOf(provider, claims) !== undefined;
   if (hasAll || configuration.serverMetadata().userinfo_endpoint === undefined) return {};
   return await openid.fetchUserInfo(configuration, accessToken, String(claims.sub));
 }

@@ -17,13 +17,26 @@ const encoded = (part: unknown) => Buffer.from(JSON.stringify(part)).toString("b
 /** The issuer is broken or controlled by an attacker: it answers at once, slowly, or never, and with any content. */
 onOneStore((home) => {
   const issuer = new ScriptedIssuer();
+  const issuerOfRoles = new ScriptedIssuer();
   const organizationId = randomUUID();
   let service: TestService;
 
   beforeAll(async () => {
     await issuer.start();
+    await issuerOfRoles.start();
     const entry = { id: "scripted", name: "Scripted", issuer: issuer.issuer, clientId: "us", organizationId };
-    const file = writeProviderFile([{ ...entry, emailDomains: ["scripted.test"], defaultRoles: ["viewer"] }]);
+    const file = writeProviderFile([
+      { ...entry, emailDomains: ["scripted.test"], defaultRoles: ["viewer"] },
+      {
+        ...entry,
+        id: "roles",
+        name: "Roles",
+        issuer: issuerOfRoles.issuer,
+        emailDomains: ["roles.test"],
+        roleClaim: "/realm/roles",
+        roles: { staff: ["viewer"] },
+      },
+    ]);
     service = new TestService(home, { STEPWELL_SIGN_IN_PROVIDERS_FILE: file, STEPWELL_LOG_LEVEL: "silent" });
     await service.start();
     await newOrganizationOfId(service, organizationId);
@@ -31,17 +44,20 @@ onOneStore((home) => {
   afterAll(async () => {
     await service.stop();
     issuer.stop();
+    issuerOfRoles.stop();
   });
 
   /** Goes to the issuer and back. Returns the page on which this ends. */
   async function signInThere(
     script: Script,
+    at: ScriptedIssuer = issuer,
+    providerId = "scripted",
   ): Promise<{ readonly page: ShownPage; readonly userId?: string | undefined }> {
-    issuer.token = script;
+    at.token = script;
     const browser = new Browser();
     const begun = await beginSignIn(await discover(service.baseUrl), service.baseUrl);
     const start = await browser.open(begun.url);
-    const page = await browser.open(linkTo(start, "scripted"), isArrival);
+    const page = await browser.open(linkTo(start, providerId), isArrival);
     if (!isArrival(page.url)) return { page };
     return { page, userId: (await begun.finish(page.url)).claims()?.sub };
   }
@@ -136,6 +152,25 @@ onOneStore((home) => {
       withClaims(() => ({ sub: "nameless", email: undefined, email_verified: undefined })),
     );
     expect(page.status).toBe(403);
+  });
+
+  test("the userinfo endpoint is asked only for claims that the id token does not have", async () => {
+    let asked = 0;
+    const email = "somebody@roles.test";
+    const realm = { roles: ["staff"] };
+    issuerOfRoles.userInfo = (response) => {
+      asked += 1;
+      issuerOfRoles.json(response, { sub: "somebody", realm });
+    };
+    const signInWith = async (claims: object) =>
+      await signInThere(
+        async (response) => issuerOfRoles.tokens(response, await issuerOfRoles.idToken({ email, ...claims })),
+        issuerOfRoles,
+        "roles",
+      );
+    const first = await signInWith({ realm });
+    expect([first.userId, asked]).toEqual([expect.any(String), 0]);
+    expect([(await signInWith({})).userId, asked]).toEqual([first.userId, 1]);
   });
 
   test("an e-mail address is accepted only if the answer that contains it also says that it is verified", async () => {
