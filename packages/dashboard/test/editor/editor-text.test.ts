@@ -207,6 +207,8 @@ describe("the editor offers", () => {
     expect(offered(steps('"onFailure": [{"then": "|"}]'))).toEqual(["a", "b"]);
     expect(offered(steps('"onFailure": [{"on": ["|"]}]'))).toContain("Timeout");
     expect(offered(steps('"retry": {"on": ["|"]}'))).toContain("Timeout");
+    expect(offered(steps('"retry": {"on": ["|"]}'))).not.toContain("ExpressionFailed");
+    expect(offered(steps('"onFailure": [{"on": ["|"]}]'))).toContain("ExpressionFailed");
     const details =
       '{"steps": [{"integrationDetails": {"inputDefinition": {"$ref": "|"}}}], "definitions": {"order": {}}}';
     expect(offered(details)).toEqual(["#/definitions/order"]);

@@ -32,7 +32,8 @@ export function valueWords(state: EditorState, path: Path, executors: readonly E
     if (isNext || isChosen) return [...stepWords(state), { text: "null", isBare: true, info: texts.vocabulary.end }];
     if (path.length === 3 && name === "onFailure") return stepWords(state);
     if (path[2] === "onFailure" && name === "then") return stepWords(state);
-    if ((path[2] === "onFailure" || path[2] === "retry") && path.at(-2) === "on") return words(errors);
+    if (path[2] === "onFailure" && path.at(-2) === "on") return words(errors);
+    if (path[2] === "retry" && path.at(-2) === "on") return words(errors).filter(({ text }) => !neverRetried.has(text));
     if (path.length === 4 && name === "type")
       return executors.map(({ type, summary }) => ({ text: type, info: summary }));
     if (path[3] === "config") {
@@ -50,6 +51,14 @@ type Meanings = Readonly<Record<string, string>>;
 
 const { root, step, details, retry, handler, choice, option, errors, reference, types, formats, schema } =
   texts.vocabulary;
+
+/** The errors that would only happen again. The service refuses a `retry` that names one. */
+const neverRetried: ReadonlySet<string> = new Set([
+  "InputMismatch",
+  "OutputMismatch",
+  "ExpressionFailed",
+  "TooManyChildren",
+]);
 
 const booleans: readonly Word[] = [
   { text: "true", isBare: true },
