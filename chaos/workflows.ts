@@ -239,7 +239,7 @@ export const forkedShapes: readonly WorkflowShape[] = [
   },
 ];
 
-/** The workflows whose jobs these workflows begin. Those that begin no others come first. */
+/** The workflows whose jobs these workflows begin. Each comes after those whose jobs it begins. */
 export function workflowsOfChildren(shapes: readonly WorkflowShape[]): WorkflowShape[] {
   const found = shapes
     .flatMap(({ steps }) => [...stepsWithin(steps)])

@@ -38,7 +38,7 @@ export function each(text: string, before: readonly string[] = []): readonly str
 export function parseTag(text: string): string {
   if (/^\$?[A-Za-z0-9_.-]{1,64}$/.test(text) && !isPathStep(text)) return text;
   throw new InvalidArgumentError(
-    "Give 1 to 64 of the characters A-Z, a-z, 0-9, _, . and -, with or without a $ before them.",
+    "Give 1 to 64 of the characters A-Z, a-z, 0-9, _, . and -, with or without a $ before them, but not . or .. alone.",
   );
 }
 

@@ -270,7 +270,7 @@ inWholeMatrix(() => {
     expect(wrong.complaint).toContain("there is no Stepwell service with sign-in (it answered 404)");
     other.close();
     const spelled = await run(terminal.environment, "login", "--url", `http://127.0.0.1:${service.port}`);
-    expect(spelled.complaint).toContain(`Use --url ${service.baseUrl}`);
+    expect(spelled.complaint).toContain(`stepwell login --url ${service.baseUrl}`);
   });
 
   test.concurrent("STEPWELL_TOKEN has priority over the sign-in, and the sign-in over the token of stepwell dev; each is sent only to its own address", async () => {

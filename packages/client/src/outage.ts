@@ -49,7 +49,10 @@ export class Outage {
 /** The shortest pause. It keeps the waiting from becoming a busy loop, even if a proxy asks for no pause. */
 const leastPauseMs = 50;
 
-/** Repeats an action until it succeeds or is rejected. */
+/**
+ * Repeats an action until it succeeds, until it fails with an error that another attempt cannot help, until the service was unreachable for
+ * `maxOutageMs`, or until the signal aborts.
+ */
 export async function throughOutages<Result>(options: OutageOptions, work: () => Promise<Result>): Promise<Result> {
   const outage = new Outage(options);
   for (;;) {

@@ -85,7 +85,7 @@ export const settings = {
     12,
     3,
     200,
-    "The number of connections to the PostgreSQL server. A third is for the engine (commits, heartbeat, maintenance). A quarter is for lists, histories and metrics, and one organization uses at most half of that quarter, rounded up. The rest is for all other requests. More connections help only when many clients list and search.",
+    "The maximum number of connections of each node to the PostgreSQL server. A third is for the engine (commits, heartbeat, maintenance). A quarter is for lists, histories and metrics, and one organization uses at most half of that quarter, rounded up. The rest is for all other requests. More connections help only when many clients list and search.",
   ),
   databaseStartSeconds: integer(
     "STEPWELL_DATABASE_START_SECONDS",
@@ -104,7 +104,7 @@ export const settings = {
     5_000,
     100,
     600_000,
-    "The service cancels a statement that takes longer than this. Without a limit, a broken connection could make a caller wait for ever.",
+    "The service cancels a statement that takes longer than this. For reads of lists, histories, large jobs and metrics, STEPWELL_READ_TIMEOUT_MS counts instead. Without a limit, a broken connection could make a caller wait for ever.",
   ),
   readTimeoutMs: integer(
     "STEPWELL_READ_TIMEOUT_MS",
@@ -120,7 +120,7 @@ export const settings = {
       4_000,
       0,
       600_000,
-      "How long a caller waits when the store cannot be reached. After this time the caller gets 503. The default is shorter than the timeouts of load balancers.",
+      "How long a caller waits for a change of a job when the store cannot be reached. After this time the caller gets 503. The default is shorter than the timeouts of load balancers.",
     ),
   ),
   embeddedBufferMb: integer(
@@ -228,7 +228,7 @@ export const settings = {
     1_000,
     1,
     100_000,
-    "The maximum number of executor calls that run at once on this node. Further jobs wait in the store, not in memory.",
+    "The maximum number of executor calls that run at once on this node. Up to STEPWELL_MAX_QUEUED_CALLS more calls wait in memory; the jobs of all others wait in the store.",
   ),
   maxCallsPerOrganization: integer(
     "STEPWELL_MAX_CALLS_PER_ORGANIZATION",
@@ -242,21 +242,21 @@ export const settings = {
     5_000,
     1,
     1_000_000,
-    "The maximum number of calls that wait on this node for their turn. Beyond it, new jobs stay PENDING in the store until there is room.",
+    "The maximum number of calls that wait on this node for their turn. Beyond it, a new job that begins with branches or with a call of the node stays PENDING in the store until there is room, unless no call of its organization waits yet.",
   ),
   defaultCallTimeoutSeconds: integer(
     "STEPWELL_DEFAULT_CALL_TIMEOUT_SECONDS",
     900,
     1,
     86_400,
-    "The timeout of an attempt whose step has no timeoutSeconds. The default, 15 minutes, is the longest time that a cloud function runs.",
+    "The timeout of an attempt to call a function or an HTTP endpoint, if the step has no timeoutSeconds. The default, 15 minutes, is the longest time that a cloud function runs.",
   ),
   drainSeconds: integer(
     "STEPWELL_DRAIN_SECONDS",
     20,
     0,
     3_600,
-    "How long calls that are running may continue after SIGTERM. After this time the node gives them up, and another node makes them again. The default is shorter than the 30 seconds that most container platforms allow.",
+    "How long calls that are running may continue after SIGTERM. After this time the node gives them up, and another node, or the service after its next start, makes them again. The default is shorter than the 30 seconds that most container platforms allow.",
   ),
   idempotencyHours: integer(
     "STEPWELL_IDEMPOTENCY_HOURS",

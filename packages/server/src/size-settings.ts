@@ -57,7 +57,7 @@ export const sizeSettings = {
     8 * 1024 * 1024,
     1024 * 1024,
     1024 * 1024 * 1024,
-    "The maximum size of all values together that a job carries for later steps, in bytes of JSON. A node reads these values each time the job continues.",
+    "The maximum size of all values together that a job, or each of its open branches, carries for later steps, in bytes of JSON. A node reads these values each time the job continues.",
   ),
   maxEventsPerJob: integer(
     "STEPWELL_MAX_EVENTS_PER_JOB",
@@ -92,6 +92,6 @@ export const sizeSettings = {
     10_000,
     1,
     1_000_000,
-    "The maximum number of requests and streams that wait for jobs or tasks on this node at once. A stream of several jobs counts once for each job. An organization gets another place only while it has fewer places than are free. So one organization gets at most half of the places, and other organizations always find a place.",
+    "The maximum number of requests and streams that wait for jobs or tasks on this node at once. A stream of several jobs counts once for each job. An organization gets another place only while it has fewer places than are free. So one organization gets only about half of the places, and leaves the others to other organizations.",
   ),
 };

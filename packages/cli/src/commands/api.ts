@@ -66,5 +66,5 @@ function parsePath(text: string): string {
     throw new InvalidArgumentError("A part of the path is . or .., which leads to another path.");
   }
   if (/^\/[^/\s][^\s]*$/.test(text)) return text;
-  throw new InvalidArgumentError("Give a path of the API. It begins with exactly one slash.");
+  throw new InvalidArgumentError("Give a path of the API. It begins with exactly one slash and contains no spaces.");
 }

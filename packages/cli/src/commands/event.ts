@@ -38,7 +38,7 @@ async function sendEvent(jobId: string, eventId: string, options: EventOptions):
 }
 
 const outcomes = {
-  matched: "the job received the event. The step that waits for it continues when it has all of its events.",
+  matched: "the job received the event. The step that waits for it continues when it has all the events that it needs.",
   buffered: "the event is kept until a step waits for it.",
   duplicate: "the job already has this event, so nothing was changed.",
   unmatched:

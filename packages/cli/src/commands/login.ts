@@ -100,7 +100,8 @@ async function chooseOrganization(signIn: SignIn, wanted: string | undefined): P
   if (organizations.length === 0 && wanted === undefined)
     return { text: "You are not a member of any organization yet." };
   if (wanted === undefined) {
-    const how = "Choose one: set STEPWELL_ORGANIZATION to its name or id, or sign in with --organization NAME.";
+    const how =
+      "Choose one: sign in with --organization NAME or, if no profile is in use, set STEPWELL_ORGANIZATION to its name or id.";
     return { text: ["Your organizations:", ...linesOf(organizations), how].join("\n") };
   }
   const begin = "You are signed in, but";

@@ -24,7 +24,7 @@ export async function logout({ url }: { readonly url?: string }): Promise<void> 
     await end(signIn);
   } catch (error) {
     throw new Error(
-      `The tokens are removed from this machine, but the session could not be ended: ${(error as Error).message} End it in the list of your sessions, or wait until it ends by itself.`,
+      `The tokens are removed from this machine, but the session could not be ended: ${(error as Error).message} End the session in the list of your sessions, or wait until it ends by itself.`,
       { cause: error },
     );
   } finally {

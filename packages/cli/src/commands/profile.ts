@@ -46,7 +46,7 @@ async function set(
   if (!/^[^\s\p{C}-][^\s\p{C}]{0,99}$/u.test(name)) {
     throw new CommandError(
       "usage",
-      "The name of a profile has at most 100 characters, contains no spaces and does not begin with a hyphen.",
+      "The name of a profile has 1 to 100 characters, contains no spaces or control characters, and does not begin with a hyphen.",
     );
   }
   const profile = { url: parseAddress(url), ...(organization !== undefined && { organization }) };

@@ -96,7 +96,7 @@ function showOnce(made: { readonly token: string; readonly tokenId: string; read
   const { token, tokenId, expiresAt } = made;
   show({ value: made, text: token, quiet: token });
   warn(
-    `The token's id is ${tokenId}, and it is valid ${expiresAt === undefined ? "for ever" : `until ${expiresAt}`}. The token is shown only now.`,
+    `The token has the id ${tokenId} and is valid ${expiresAt === undefined ? "for ever" : `until ${expiresAt}`}. The token is shown only now.`,
   );
 }
 

@@ -66,7 +66,7 @@ export function explained(error: unknown, baseUrl: string): Error {
   if (codeOf(error) === "OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED" && typeof issuer === "string") {
     const named = issuer.replace(/\/oidc$/, "");
     return new Error(
-      `The service at ${baseUrl} says that its address is ${named}. Use --url ${named}. If that address is wrong, correct STEPWELL_BASE_URL of the service.`,
+      `The service at ${baseUrl} says that its address is ${named}. Sign in with \`stepwell login --url ${named}\`. If that address is wrong, correct STEPWELL_BASE_URL of the service.`,
     );
   }
   if (error instanceof openid.ResponseBodyError) {

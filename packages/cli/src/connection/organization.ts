@@ -42,7 +42,7 @@ function unclear(
     );
   }
   if (wanted === undefined) {
-    const how = "Name one with --organization NAME, or set STEPWELL_ORGANIZATION:";
+    const how = "Name one with --organization NAME or, if no profile is in use, with STEPWELL_ORGANIZATION:";
     return new CommandError("usage", [`No organization is chosen. ${how}`, ...linesOf(organizations)].join("\n"));
   }
   if (found.length > 0) {

@@ -25,7 +25,7 @@ const passwordLength = 24;
 
 /** Starts the service with everything that a newcomer needs to see a job run. The next start continues with the same data. */
 export async function dev({ definitions = [], open }: DevOptions = {}): Promise<void> {
-  // A mistyped name is reported before the service starts.
+  // A definition file or directory that does not exist is reported before the service starts.
   const places = definitions.map(watched);
   const config = readConfig({ ...devSettings, ...process.env });
   const service = await startUntilSignal(config, open);
@@ -171,7 +171,7 @@ function welcome(config: Config, { file, job }: Seeded, link: string): readonly 
   return [
     `Stepwell is ready at ${baseUrl}`,
     "",
-    "Open it with this link, which signs you in. It works once, for ten minutes:",
+    "Open it with this link, which signs you in. The link works once, within ten minutes:",
     `  ${link}`,
     "",
     `  API document   ${baseUrl}/openapi.json`,

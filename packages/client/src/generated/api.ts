@@ -51,7 +51,7 @@ export interface paths {
         head?: never;
         /**
          * Change an organization
-         * @description You can change the names of the organization, and whether it requires a second factor of its members. Only a person who has a second factor can require one; everybody else gets 409. The requirement takes effect on every node within a second.
+         * @description You can change the names of the organization, and whether it requires a second factor of its members. Only a person who has a second factor, or who signs in at an external issuer, can require one. Any other person gets 409, and an API token gets 403. The requirement takes effect on every node within a second.
          */
         patch: operations["UpdateOrganization"];
         trace?: never;
@@ -159,7 +159,7 @@ export interface paths {
         put?: never;
         /**
          * Register a version
-         * @description The service checks the definition and keeps it as a version, which never changes. A definition that is not valid is rejected, and the answer lists everything that is wrong with it. With `ifChanged=true`, nothing is registered if the definition is equal, as a JSON value, to that of the newest version. The answer is then 200 with that version.
+         * @description The service checks the definition and keeps it as a version, which never changes. A definition that is not valid is rejected, and the answer lists the problems that the service found in it. With `ifChanged=true`, nothing is registered if the definition is equal, as a JSON value, to that of the newest version. The answer is then 200 with that version.
          */
         post: operations["RegisterWorkflowVersion"];
         delete?: never;
@@ -351,7 +351,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a failed or cancelled job
-         * @description The job continues with a new attempt of the step at which it ended. If the job has neither failed nor been cancelled, the answer is 409.
+         * @description The job continues with a new attempt of the step at which it ended. A job that was cancelled before its first step begins with that step. If the job is neither FAILED nor CANCELLED, the answer is 409.
          */
         post: operations["ResumeJob"];
         delete?: never;
@@ -409,7 +409,7 @@ export interface paths {
         };
         /**
          * List the branches of a step of a job
-         * @description The answer lists the branches of one visit of a parallel or forEach step, and counts how many of them are open, succeeded and failed. Failed branches come first, then open ones, then cancelled ones, then those that succeeded. Within each of these groups, branches are in the order of the list or of the definition. Branches that have not begun are only counted.
+         * @description The answer lists the branches of one visit of a parallel or forEach step, and counts how many of them are open, how many succeeded, how many failed and how many were cancelled. Failed branches come first, then open ones, then cancelled ones, then those that succeeded. Within each of these groups, branches are in the order of the list or of the definition. Branches that have not begun are only counted.
          */
         get: operations["ListJobBranches"];
         put?: never;
@@ -429,7 +429,7 @@ export interface paths {
         };
         /**
          * Explain why a job is where it is
-         * @description The answer has one sentence that says why the job does not move, or how it ended and what can be done, with the facts from which the sentence was made.
+         * @description The field `sentence` says why the job does not move, or how it ended and what can be done. The answer also has the facts from which this text was made.
          */
         get: operations["ExplainJob"];
         put?: never;
@@ -529,7 +529,7 @@ export interface paths {
         };
         /**
          * List a job's events
-         * @description The answer lists every event that was sent to the job, in the order in which they came, each with its outcome and the reason. A page may have fewer events than you asked for when their payloads are large. There are more pages as long as there is a `nextPageToken`.
+         * @description The answer lists every event that the job accepted, in the order in which they came, each with its outcome and the reason. A duplicate has no entry of its own, but counts in `duplicateCount`. A page may have fewer events than you asked for when their payloads are large. There are more pages as long as there is a `nextPageToken`.
          */
         get: operations["ListJobEvents"];
         put?: never;
@@ -559,7 +559,7 @@ export interface paths {
         put?: never;
         /**
          * Submit a single task
-         * @description The task enters the queue without a workflow of your own: it is a job of the built-in workflow `stepwell-task`, which has one step. With `waitSeconds`, the answer comes when the task is done or the time is up. The answer is then the whole job, with the worker's answer as its `output`.
+         * @description The task enters the queue without a workflow of your own: it is a job of the built-in workflow `stepwell-task`, which has one step. With `waitSeconds`, the answer comes when the task is done or the time is up. The answer is then the whole job. Once the task is done, the worker's answer is the `output` of the job.
          */
         post: operations["SubmitTask"];
         delete?: never;
@@ -639,7 +639,7 @@ export interface paths {
         put?: never;
         /**
          * Give a task back
-         * @description The worker gives the task back, for example because it stops. Another worker gets it at once, under the same `idempotencyKey`, and no attempt of `retry` is used up.
+         * @description The worker gives the task back, for example because it stops. The task returns to its queue at once, under the same `idempotencyKey`, and no attempt of `retry` is used up.
          */
         post: operations["ReleaseTask"];
         delete?: never;
@@ -721,7 +721,7 @@ export interface paths {
         };
         /**
          * Get a metric
-         * @description The answer has one value for each hour or day. Counts, averages and maxima are exact, and include everything that was acknowledged before the request. Quantiles are accurate to 5 %.
+         * @description The answer has one value for each hour or day, or a single value for a metric of the present moment. Counts, averages and maxima are exact, and include everything that was acknowledged before the request, except the jobs that `incompleteBefore` is about. Quantiles are accurate to 5 %.
          */
         get: operations["GetMetrics"];
         put?: never;
@@ -905,7 +905,7 @@ export interface paths {
         };
         /**
          * Verify the audit trail
-         * @description The service compares every entry with its seal, and every seal with the one before it. Keep `newestSeal` somewhere else and send it as `expect` the next time. Without `expect`, the service cannot find out whether the newest entries were removed together with their seals.
+         * @description The service compares every sealed entry with its seal, and every seal with the one before it. Keep `newestSeal` somewhere else and send it as `expect` the next time. Without `expect`, the service cannot find out whether the newest entries were removed together with their seals.
          */
         get: operations["VerifyAudit"];
         put?: never;
@@ -1011,7 +1011,7 @@ export interface paths {
         put?: never;
         /**
          * Change your password
-         * @description The new password has 12 to 256 characters of any kind. All your other sessions and user tokens end; the session or token that you call with stays valid. If you forgot the password, ask an owner for a link with which you can set a new one.
+         * @description The new password has 12 to 256 characters of any kind. All your other sessions end, and so do your other user tokens unless `keepUserTokens` is true. The session or token that you call with stays valid. If you forgot the password, ask an owner for a link with which you can set a new one.
          */
         post: operations["ChangePassword"];
         delete?: never;
@@ -1193,7 +1193,7 @@ export interface paths {
         };
         /**
          * Get the caller
-         * @description The answer names the user or API token that the request acts for, and its permissions.
+         * @description The answer names the user or API token that the request acts for. For an API token, it also lists the permissions.
          */
         get: operations["WhoAmI"];
         put?: never;
@@ -1652,7 +1652,7 @@ export interface components {
             type: string;
             title: string;
             status: number;
-            /** @description The error as a sentence, with what to do about it. */
+            /** @description The error in words, in most cases with what to do about it. */
             detail: string;
             /**
              * @description The code of the error, for programs to branch on. It never changes, and it is also in the header `x-amzn-errortype`.
@@ -1664,9 +1664,9 @@ export interface components {
              * @description The id of the request. It is also in the header `X-Request-Id` and in the service's log.
              */
             requestId: string;
-            /** @description All problems of the input. A problem of a definition also has `line`, `column` and `offset`. */
+            /** @description The problems that the service found in the input. If there are many, or if the input is large, these are only the first ones. A problem of a definition also has `line`, `column` and `offset`. */
             errors?: {
-                /** @description The place of the problem, as a JSON pointer into the body, the query or, where one was sent, the definition. It is empty for a problem of the whole input. */
+                /** @description The place of the problem, as a JSON pointer into the body, the query, the parameters of the path or, where one was sent, the definition. It is empty for a problem of the whole input. */
                 pointer: string;
                 detail: string;
                 /** @description The line in the text of the definition, counted from 1. */
@@ -2020,7 +2020,7 @@ export interface components {
         };
         /**
          * CurrentJobStep
-         * @description The latest step of a job that is not finished. When branches wait for events, it is the first of these waits.
+         * @description The latest step on the main line of a job that is not finished. When branches wait for events, it is the first of these waits instead.
          */
         CurrentJobStep: {
             name: string;
@@ -2470,7 +2470,7 @@ export interface components {
              */
             jobId: string;
             /**
-             * @description The state of the job. `due`: the job continues at once. `roomFull`: the node that answers has no room for another call of the organization. `queued`: a node holds the call and has not begun it. `calling`: the call is under way. `nodeLost`: the node that holds the call does not answer any more. `retrying`: the next attempt is due later. `delayed`: the step sleeps. `forked`: the branches of the step run. `waitingForWorker`: the task waits in its queue. `working`: a worker holds the task. `waitingForJob`: the job that the step began is under way. `parked`: the node that answers cannot continue the job, and tries again at `retryAt`; other nodes may be able to continue it.
+             * @description The state of the job. `due`: the job continues as soon as a node finds it. `roomFull`: the node that answers has no room for another call of the organization. `queued`: a node holds the call and has not begun it. `calling`: the call is under way. `nodeLost`: the node that holds the call does not answer any more. `retrying`: the next attempt is due later. `delayed`: the step sleeps. `forked`: the branches of the step run. `waitingForWorker`: the task waits in its queue. `working`: a worker holds the task. `waitingForJob`: the job that the step began is under way. `parked`: the node that answers cannot continue the job, and tries again at `retryAt`; other nodes may be able to continue it.
              * @enum {string}
              */
             state: "due" | "roomFull" | "queued" | "calling" | "nodeLost" | "retrying" | "delayed" | "forked" | "waitingForWorker" | "working" | "waitingForJob" | "parked" | "waitingForEvents" | "succeeded" | "failed" | "cancelled";
@@ -2517,7 +2517,7 @@ export interface components {
                  */
                 jobTimeoutAt?: string;
                 lastError?: components["schemas"]["StepError"];
-                /** @description The branch to which the facts about events, a task, the next attempt or a sleep belong. */
+                /** @description The branch to which the facts about events, a task, a child job, the next attempt or a sleep belong. */
                 branch?: string;
                 /** @description The step in which `branch` is. */
                 branchStep?: string;
@@ -2595,7 +2595,7 @@ export interface components {
                     takenAt: string;
                     /**
                      * Format: date-time
-                     * @description The time at which another worker gets the task, unless this worker sends a heartbeat before then.
+                     * @description The time from which another worker can get the task, unless this worker sends a heartbeat or an answer before then.
                      * @example 2026-01-31T12:00:00.000Z
                      */
                     leaseUntil: string;
@@ -2612,9 +2612,9 @@ export interface components {
                     workflowName: string;
                     status: components["schemas"]["JobStatus"];
                 };
-                /** @description The number of calls of the organization that are held by the node, or by all nodes together. */
+                /** @description The number of calls of the organization that are under way or queued: on the node in state `queued`, on all nodes together in state `roomFull`. */
                 callCount?: number;
-                /** @description The number of calls of the organization that one node runs at once. */
+                /** @description The maximum number of calls of the organization that one node runs at once. */
                 maxCallsPerNode?: number;
                 error?: components["schemas"]["JobError"];
                 cancelledBy?: {
@@ -2623,7 +2623,7 @@ export interface components {
                     id: string;
                     name?: string;
                 };
-                /** @description The operations that can help the job to continue. */
+                /** @description The operations that can help now: they let the job continue, end it (CancelJob) or begin another job (SubmitJob). */
                 operations: ("SendJobEvent" | "CancelJob" | "ResumeJob" | "SubmitJob")[];
             };
         };
@@ -2819,7 +2819,7 @@ export interface components {
             takenAt?: string;
             /**
              * Format: date-time
-             * @description The time until which the worker holds the task. When it is in the past, the worker is lost, and another worker gets the task at once.
+             * @description The time until which the worker holds the task. When it is in the past, the worker counts as lost, and the service soon takes the task back, so that another worker can get it.
              * @example 2026-01-31T12:00:00.000Z
              */
             leaseUntil?: string;
@@ -2921,7 +2921,7 @@ export interface components {
             oldestDueAt?: string;
             /**
              * Format: date-time
-             * @description The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has asked for tasks for at least a day.
+             * @description The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has ever asked. Unless the queue is paused, it is also left out some time after no worker has asked for a day.
              * @example 2026-01-31T12:00:00.000Z
              */
             polledAt?: string;
@@ -2968,7 +2968,7 @@ export interface components {
             oldestDueAt?: string;
             /**
              * Format: date-time
-             * @description The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has asked for tasks for at least a day.
+             * @description The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has ever asked. Unless the queue is paused, it is also left out some time after no worker has asked for a day.
              * @example 2026-01-31T12:00:00.000Z
              */
             polledAt?: string;
@@ -3726,7 +3726,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The thing was changed since the caller read it. The problem's `code` is `PreconditionFailedError`. */
+        /** @description The thing is not in the state that `If-Match` or `If-None-Match` demands. The problem's `code` is `PreconditionFailedError`. */
         PreconditionFailedError: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3857,7 +3857,7 @@ export interface operations {
     ListOrganizations: {
         parameters: {
             query?: {
-                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
                 /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
@@ -3911,7 +3911,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. An answer with an error is not kept, so the request is then carried out anew. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4131,7 +4131,7 @@ export interface operations {
             query?: {
                 /** @description A name, to get only the workflow with exactly this name. */
                 name?: string;
-                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
                 /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
@@ -4193,7 +4193,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. An answer with an error is not kept, so the request is then carried out anew. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4408,7 +4408,7 @@ export interface operations {
                      *                 }
                      *               },
                      *               "timeoutSeconds": {
-                     *                 "description": "The time after which the wait fails with Timeout. Without it, the step waits for ever.",
+                     *                 "description": "The time after which the wait fails with Timeout. Without it, the step waits for ever, unless the step or the definition has `timeoutSeconds`.",
                      *                 "type": "number",
                      *                 "exclusiveMinimum": 0,
                      *                 "maximum": 31536000
@@ -4476,7 +4476,7 @@ export interface operations {
     ListWorkflowVersions: {
         parameters: {
             query?: {
-                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
                 /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
@@ -4544,7 +4544,7 @@ export interface operations {
                 ifChanged?: boolean;
             };
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. An answer with an error is not kept, so the request is then carried out anew. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4646,7 +4646,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The problems of the definition. There are none when `valid` is true. */
+            /** @description The errors and warnings of the definition. There are no errors when `valid` is true. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4919,7 +4919,7 @@ export interface operations {
     ListTags: {
         parameters: {
             query?: {
-                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
                 /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
@@ -4980,7 +4980,7 @@ export interface operations {
     ListTagHistory: {
         parameters: {
             query?: {
-                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
                 /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
@@ -5148,7 +5148,7 @@ export interface operations {
                 waitSeconds?: number;
             };
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. An answer with an error is not kept, so the request is then carried out anew. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5372,7 +5372,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. An answer with an error is not kept, so the request is then carried out anew. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5443,7 +5443,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. An answer with an error is not kept, so the request is then carried out anew. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6175,7 +6175,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. An answer with an error is not kept, so the request is then carried out anew. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6239,7 +6239,7 @@ export interface operations {
                         jobId: string;
                         eventId: string;
                         /**
-                         * @description The effect of the event. `matched`: the current step waits for it. `buffered`: it is kept, and a later step may wait for it. `unmatched`: it is kept, but no step of this version lists this id, which is probably a typo. `duplicate`: the job has this event already and has not consumed it, so nothing was done.
+                         * @description The effect of the event. `matched`: a step waits for it now. `buffered`: it is kept, and a later step may wait for it. `unmatched`: it is kept, but no step of this version lists this id, which is probably a typo. `duplicate`: the job has this event already and has not consumed it, so nothing was done.
                          * @enum {string}
                          */
                         outcome: "matched" | "buffered" | "unmatched" | "duplicate";
@@ -6338,7 +6338,7 @@ export interface operations {
                 waitSeconds?: number;
             };
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. An answer with an error is not kept, so the request is then carried out anew. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6492,7 +6492,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. An answer with an error is not kept, so the request is then carried out anew. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6555,7 +6555,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. An answer with an error is not kept, so the request is then carried out anew. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6625,7 +6625,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. An answer with an error is not kept, so the request is then carried out anew. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -7185,7 +7185,7 @@ export interface operations {
     ListApiTokens: {
         parameters: {
             query?: {
-                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
                 /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
@@ -7291,7 +7291,7 @@ export interface operations {
                         workflowIds?: string[];
                         /** @description The token sets and deletes only these tags, submits jobs only with these tags, and changes only jobs that were submitted with them. This does not restrict what the token reads. */
                         tags?: string[];
-                        /** @description The token can only send this event to this job. This bound cannot be combined with other bounds, or with another permission than `job:event:send`. */
+                        /** @description The token can only send this event to this job, and call WhoAmI. This bound cannot be combined with other bounds, or with any permission other than `job:event:send`. */
                         jobEvent?: {
                             /**
                              * Format: uuid
@@ -7358,7 +7358,7 @@ export interface operations {
     ListApiAuthTokens: {
         parameters: {
             query?: {
-                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
                 /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
@@ -7464,7 +7464,7 @@ export interface operations {
                         workflowIds?: string[];
                         /** @description The token sets and deletes only these tags, submits jobs only with these tags, and changes only jobs that were submitted with them. This does not restrict what the token reads. */
                         tags?: string[];
-                        /** @description The token can only send this event to this job. This bound cannot be combined with other bounds, or with another permission than `job:event:send`. */
+                        /** @description The token can only send this event to this job, and call WhoAmI. This bound cannot be combined with other bounds, or with any permission other than `job:event:send`. */
                         jobEvent?: {
                             /**
                              * Format: uuid
@@ -7663,7 +7663,7 @@ export interface operations {
                         workflowIds?: string[];
                         /** @description The token sets and deletes only these tags, submits jobs only with these tags, and changes only jobs that were submitted with them. This does not restrict what the token reads. */
                         tags?: string[];
-                        /** @description The token can only send this event to this job. This bound cannot be combined with other bounds, or with another permission than `job:event:send`. */
+                        /** @description The token can only send this event to this job, and call WhoAmI. This bound cannot be combined with other bounds, or with any permission other than `job:event:send`. */
                         jobEvent?: {
                             /**
                              * Format: uuid
@@ -7861,7 +7861,7 @@ export interface operations {
                         workflowIds?: string[];
                         /** @description The token sets and deletes only these tags, submits jobs only with these tags, and changes only jobs that were submitted with them. This does not restrict what the token reads. */
                         tags?: string[];
-                        /** @description The token can only send this event to this job. This bound cannot be combined with other bounds, or with another permission than `job:event:send`. */
+                        /** @description The token can only send this event to this job, and call WhoAmI. This bound cannot be combined with other bounds, or with any permission other than `job:event:send`. */
                         jobEvent?: {
                             /**
                              * Format: uuid
@@ -8613,7 +8613,7 @@ export interface operations {
     ListUserTokens: {
         parameters: {
             query?: {
-                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
                 /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
@@ -8962,7 +8962,7 @@ export interface operations {
             query?: {
                 /** @description A role, to get only members who have it. */
                 role?: string;
-                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
                 /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
@@ -9265,7 +9265,7 @@ export interface operations {
     ListRoles: {
         parameters: {
             query?: {
-                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
                 /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
@@ -9344,7 +9344,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. An answer with an error is not kept, so the request is then carried out anew. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -9585,7 +9585,7 @@ export interface operations {
     ListInvitations: {
         parameters: {
             query?: {
-                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
                 /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
@@ -9680,7 +9680,7 @@ export interface operations {
                     email?: string;
                     /**
                      * Format: date-time
-                     * @description The time at which the invitation ends, at most 30 days from now. If it is left out, the invitation ends in 7 days. When you call with a token, the time must not be later than the end of that token.
+                     * @description The time at which the invitation ends, at most 30 days from now. If it is left out, the invitation ends after 7 days, or with the token that you call with if that is earlier. When you call with a token, the time must not be later than the end of that token.
                      */
                     expiresAt?: string;
                 };
@@ -9821,7 +9821,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. An answer with an error is not kept, so the request is then carried out anew. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -9878,7 +9878,7 @@ export interface operations {
     ListSignInProviders: {
         parameters: {
             query?: {
-                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
                 /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
@@ -9948,7 +9948,7 @@ export interface operations {
     ListOAuthClients: {
         parameters: {
             query?: {
-                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
                 /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;
@@ -10011,7 +10011,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. An answer with an error is not kept, so the request is then carried out anew. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -10169,7 +10169,7 @@ export interface operations {
     ListSessions: {
         parameters: {
             query?: {
-                /** @description The maximum number of entries in one answer. If it is left out, the answer has the first 1,000. */
+                /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
                 /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
                 pageToken?: string;

@@ -3,8 +3,9 @@ import { type IdempotencyHeader, idempotencyKey } from "./api.ts";
 import { asProblem } from "./problem.ts";
 
 /**
- * Keeps the Idempotency-Key of one form or button. The same content may be sent again because no answer came, or because of a double click. Then the
- * key of the first request is used again, so that the requests have only one effect. After an answer, or with other content, a new key is used.
+ * Keeps the Idempotency-Key of one form or button. The same content may be sent again because no answer came, because the answer was an error of the
+ * service (5xx), or because of a double click. Then the key of the first request is used again, so that the requests have only one effect. After a
+ * success or an answer with 4xx, or with other content, a new key is used.
  */
 export function useOnce() {
   const unanswered = useRef<{ readonly content: string; readonly header: IdempotencyHeader } | undefined>(undefined);

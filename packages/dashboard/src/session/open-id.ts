@@ -34,7 +34,7 @@ const provider: oauth.AuthorizationServer = {
 };
 const client: oauth.Client = { client_id: "stepwell-dashboard" };
 const redirectUri = `${baseUrl}/signed-in`;
-/** Requests without TLS are allowed for a service on the same machine. For other machines, browsers do not allow the sign-in, see `canSignIn`. */
+/** Requests without TLS are allowed. Without TLS, browsers allow the sign-in only at a service on the same machine (see `canSignIn`). */
 const options = { [oauth.allowInsecureRequests]: baseUrl.startsWith("http:") };
 
 /** PKCE needs cryptography. Browsers give it to a page without TLS only if the page comes from the same machine. */

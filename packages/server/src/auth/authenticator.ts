@@ -265,7 +265,7 @@ interface Credential {
 function unknownCredential(): ServiceError {
   return new ServiceError(
     "AuthenticationError",
-    "The token is not valid: it is mistyped, revoked, or was never issued. Send `Authorization: Bearer <token>` with a current one.",
+    "The token is not valid: it is mistyped, has ended, was revoked or was never issued. Send `Authorization: Bearer <token>` with a current one.",
   );
 }
 

@@ -112,7 +112,7 @@ export function checkSeal(before: SealLink, seal: FoundSeal): AuditFinding[] {
 export function describeFinding(finding: AuditFinding): string {
   switch (finding.kind) {
     case "entry-changed":
-      return `Entry ${finding.entryId} is not as seal ${finding.sealNumber} sealed it: a column of its row was changed.`;
+      return `Entry ${finding.entryId} is not as seal ${finding.sealNumber} sealed it: a column of its row was changed, or the secret key of the seal is not configured any more.`;
     case "entry-missing":
       return finding.sealNumber === null
         ? `Entry ${finding.entryId} is missing: its row was removed before it was sealed.`
@@ -122,7 +122,7 @@ export function describeFinding(finding: AuditFinding): string {
     case "entry-listed-twice":
       return `Entry ${finding.entryId} waits for a seal, though seal ${finding.sealNumber} covers it: audit_unsealed was changed.`;
     case "seal-changed":
-      return `Seal ${finding.sealNumber} does not fit its own hash: its row, or the list of the entries it covers, was changed.`;
+      return `Seal ${finding.sealNumber} does not fit its own hash: its row, or the list of the entries that it covers, was changed, or its secret key is not configured any more.`;
     case "seal-missing":
       return `Seal ${finding.sealNumber} is missing: its row was removed.`;
     case "seal-unlinked":

@@ -70,7 +70,11 @@ function judgeFileSystem(dataDir: string): Finding[] {
   if (kind !== undefined) findings.push(kind(dataDir));
   const free = bavail * bsize;
   const room = `The disk of ${dataDir} has ${Math.floor(free / mebibyte)} MB left.`;
-  if (free < leastFree) return [...findings, problem("disk", `${room} A full disk stops the service: make room.`)];
+  if (free < leastFree)
+    return [
+      ...findings,
+      problem("disk", `${room} When the disk is full, the service can store nothing more: make room.`),
+    ];
   if (free < comfortablyFree) return [...findings, warning("disk", `${room} Make room before it is full.`)];
   return [...findings, ok("disk", room)];
 }

@@ -14,7 +14,7 @@ export const account = {
   save: "Save",
   saved: "Your name is saved. The menu shows the new name after your next sign-in at the latest.",
   noPassword:
-    "You sign in with an external identity provider, and have no password here. An owner can make a link with which you can set a password.",
+    "You sign in with an external identity provider, and have no password here. An owner of your organization can make a link with which you can set one. If you are in several organizations, only the operator of the service can make it.",
   currentPassword: "Current password",
   newPassword: "New password",
   newPasswordHint: "12 to 256 characters, of any kind.",
@@ -72,7 +72,7 @@ export const sessions = {
   end: "End",
   endNamed: (device: string, began: string) => `End the session of ${device} that began at ${began}`,
   endTitle: (device: string) => `End the session of ${device}?`,
-  endText: "Within seconds, the person who uses it must sign in again.",
+  endText: "It ends within seconds. Then the person who uses it must sign in again.",
   endApplicationText: (name: string) =>
     `All of your sessions of the application ${name} end within seconds, in other browsers too. When you sign in there again, you are asked again whether you agree.`,
   ended: "The session is ended",

@@ -209,7 +209,7 @@ export const job = {
   sendAnEvent: "Send an event",
   sendTitle: "Send an event",
   sendText:
-    "The job keeps the event. A step that waits for this id continues when it has as many of its events as it needs.",
+    "The job keeps the event. A step that waits for this id continues when it has all the events that it needs.",
   sendAction: "Send event",
   eventIdHint: "Write it exactly as the definition lists it. Upper and lower case differ.",
   payloadHint: "Any JSON value. Leave it empty to send none.",

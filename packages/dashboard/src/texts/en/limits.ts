@@ -1,6 +1,6 @@
 export const rateLimits = {
   title: "Rate limits",
-  text: "The requests in this minute, counted for the organization and for you. An expensive request counts as several requests. Beyond a limit, requests are answered with 429 until the minute ends.",
+  text: "The requests in this minute, counted for the organization and for you. An expensive request counts as several requests. A request that goes beyond a limit is answered with 429 until the minute ends.",
   scopes: {
     organization: "by the whole organization",
     token: "by this API token",
@@ -14,7 +14,7 @@ export const rateLimits = {
 
 export const limits = {
   title: "Limits",
-  text: "How many of each thing this organization may have. When a limit is reached, no more can be created. The memory for compiled definitions is an exception: definitions that were used longest ago are removed from memory. The operator of the service sets the limits, for all organizations or only for this one.",
+  text: "How many of each thing this organization may have. When a limit is reached, requests for more are rejected. The memory for compiled definitions is an exception: definitions that were used longest ago are removed from memory. The operator of the service sets the limits, for all organizations or only for this one.",
   names: {
     apiTokens: "API tokens",
     oauthClients: "Applications",

@@ -50,7 +50,7 @@ export const secondFactorDemand = {
   turnOff: "Turn off",
   turnOnTitle: "Require a second factor of all members?",
   turnOnText:
-    "Within a second, members whose account has no second factor lose their access here, with their sessions and user tokens. They can set one up in their account and come back. API tokens of the organization keep working. People who sign in with an external identity provider need no second factor here, because that provider is responsible for it.",
+    "Within a second, members whose account has no second factor can no longer use their sessions and user tokens here. They can set one up in their account and come back. API tokens of the organization keep working. People who sign in with an external identity provider need no second factor here, because that provider is responsible for it.",
   turnOffTitle: "Stop requiring a second factor?",
   turnOffText: "A password alone is then enough to work in this organization.",
   turnedOn: "A second factor is required",
@@ -119,7 +119,7 @@ export const invitations = {
     "Only a user with this address can accept it. If you leave it empty, anyone with the link can. No mail is sent.",
   days: "Expires",
   createdTitle: "The invitation's link",
-  use: "Send it to them. It works once.",
+  use: "Send the link to the person whom you invite. It works once.",
   link: "Link",
   revoke: "Revoke",
   revokeNamed: (who: string) => `Revoke the invitation for ${who}`,

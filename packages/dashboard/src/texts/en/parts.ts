@@ -37,7 +37,7 @@ export const charts = {
   durationLabel: "Time from submission to success, by hour, in the last day",
   median: "p50",
   slow: "p95",
-  none: "No job has ended in the last 24 hours.",
+  none: "No job has succeeded or failed in the last 24 hours.",
   notDrawn: "The chart could not be loaded. The table below shows the same data.",
 } as const;
 
@@ -55,7 +55,7 @@ export const problem = {
   unexpected: (status: number) =>
     `Something between this page and the service answered ${status}. Try again. If it happens again, check your proxy.`,
   unreachableTitle: "The service is out of reach",
-  unreachable: "It may be restarting, or your network may be down. This page tries again by itself.",
+  unreachable: "It may be restarting, or your network may be down. Try again in a few seconds.",
   changeUnanswered:
     "It may be restarting, or your network may be down. It is not known whether your change was made. This page does not send it again by itself. Check that the service can be reached, and try again.",
   changedTitle: "It was changed meanwhile",

@@ -15,7 +15,7 @@ export const settings = {
 } as const;
 
 export const permitted = {
-  title: "Your roles do not show this",
+  title: "Your roles do not let you see this",
   text: (permission: string, roles: readonly string[]) =>
     `This needs the permission ${permission}. You have ${
       roles.length === 0 ? "no role" : `the ${roles.length === 1 ? "role" : "roles"} ${roles.join(", ")}`
@@ -23,7 +23,7 @@ export const permitted = {
 } as const;
 
 export const secret = {
-  once: "It is shown only once, and stored nowhere. Copy it now.",
+  once: "This is shown only once, and stored nowhere. Copy it now.",
   notCopied: "You have not copied it. Once this is closed, nobody can see it again.",
   closeAnyway: "Close without copying",
   done: "Done",

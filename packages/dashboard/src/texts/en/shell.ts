@@ -22,7 +22,7 @@ export const shell = {
   signInFailed: "The sign-in did not work",
   sessionEndedTitle: "Your session has ended",
   sessionEnded:
-    "It was ended elsewhere, or was not used for a long time. This page stays as it is until you sign in again. First copy what you have typed.",
+    "It was ended elsewhere, was not used for a long time, or has lasted as long as a session may. This page stays as it is until you sign in again. First copy what you have typed.",
   stayHere: "Stay on this page",
   insecureTitle: "Open this page by https",
   insecure:
@@ -40,7 +40,7 @@ export const shell = {
   newOrganizationName: "Name of the organization",
   newOrganizationKey: "Key (optional)",
   newOrganizationKeyHint:
-    "A short name that no other organization here has: 3 to 64 of a–z, 0–9 and -. If you leave it out, the service makes one from the name.",
+    "A short name that no other organization here has: 3 to 64 of a–z, 0–9 and -, with no - at the beginning or the end. If you leave it out, the service makes one from the name.",
   organizationChoice: (displayName: string, key: string) => `${displayName} (${key})`,
   createOrganization: "Create organization",
   notifications: "Notifications",

@@ -45,13 +45,14 @@ export const taskQueue = {
   resumeAction: "Resume queue",
   resumedNow: (queue: string) => `Tasks of ${queue} are handed out again`,
   workersTitle: "Workers",
-  workersCaption: "Workers that asked for tasks of this queue within a day, the latest first",
+  workersCaption: "Workers that asked for tasks of this queue within the last day, the latest first",
   worker: "Worker",
   askedLast: "Asked last",
   askedFirst: "First seen",
   holds: "Holds",
-  noWorkersTitle: "No worker has asked within a day",
-  noWorkers: "The first command prints a program to start from. Put the name of this queue and your own work into it.",
+  noWorkersTitle: "No worker has asked within the last day",
+  noWorkers:
+    "The first command makes worker.ts, a program from which you can begin. Put the name of this queue and your own work into this file.",
   held: {
     title: "Held tasks",
     caption: "Tasks that workers hold, by worker",

@@ -10,7 +10,7 @@ export const workflows = {
   searchPlaceholder: "Find by name",
   emptyTitle: "No workflow yet",
   empty:
-    "A workflow is a name with a list of versions. When you deploy a definition, this creates the workflow, its first version, and the tag $LIVE:",
+    "A workflow is a name with a list of versions. Deploy a definition to create its workflow, the first version, and the tag $LIVE:",
   noneFound: "No workflow has a name like this",
   noneFoundText: "Search for a part of the name.",
   versionOf: (versionNumber: number) => `version ${versionNumber}`,

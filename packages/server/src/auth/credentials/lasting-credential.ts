@@ -12,7 +12,10 @@ import type { Caller } from "../caller.ts";
  */
 export async function requireLasting(db: Queryable, caller: Caller): Promise<void> {
   if (!(await lasts(db, caller))) {
-    throw new ServiceError("AuthenticationError", "Your session or token has just ended. Sign in again.");
+    throw new ServiceError(
+      "AuthenticationError",
+      "Your session or token has just ended, or your account was disabled. Sign in again.",
+    );
   }
 }
 

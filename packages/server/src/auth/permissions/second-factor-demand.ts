@@ -30,7 +30,7 @@ export async function requireOwnSecondFactor(db: Queryable, caller: Person): Pro
   if (caller.principal.type !== "user") {
     throw new ServiceError(
       "AuthorizationError",
-      "Only a person who has a second factor can make it a requirement for all members. An API token cannot: sign in instead.",
+      "An API token cannot require a second factor of all members. Sign in instead: you need a second factor of your own, or a sign-in at an external issuer.",
     );
   }
   if (await hasSecondFactor(db, caller)) return;

@@ -51,7 +51,7 @@ export async function resealSecretKeyCheck(database: Database, secrets: SecretBo
 export class WrongSecretKeyError extends Error {
   constructor() {
     super(
-      "STEPWELL_SECRET_KEY is not the secret key of this store: it cannot decrypt the values in the store. Start with the key with which the store was created. On the embedded store, that key is in the file secret.key in STEPWELL_DATA_DIR, unless STEPWELL_SECRET_KEY is set. While you change the key, name the other key in STEPWELL_OTHER_SECRET_KEYS. If the key is lost, docs/security.md says what to do.",
+      "STEPWELL_SECRET_KEY is not the secret key of this store: it cannot decrypt the values in the store. Start with the key with which the service ran before. On the embedded store, that key is in the file secret.key in STEPWELL_DATA_DIR, unless STEPWELL_SECRET_KEY was set then. While you change the key, name the other key in STEPWELL_OTHER_SECRET_KEYS. If the key is lost, docs/security.md says what to do.",
     );
     this.name = "WrongSecretKeyError";
   }

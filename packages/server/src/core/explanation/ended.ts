@@ -58,7 +58,7 @@ function wayOut(plan: Plan, error: JobError): { advice: string; operation: Helpf
   const kind = plan.steps.get(error.step)?.work.kind;
   const isCall = kind === "call";
   if (error.code === "Timeout" && error.type === jobTimeoutType) {
-    const advice = `Find out what took so long, ${resume}, and its whole time starts again.`;
+    const advice = `Find out what took so long, ${resume}, and the whole time of the job starts again.`;
     return { advice, operation: "ResumeJob" };
   }
   const waitAnew = {
@@ -89,7 +89,8 @@ function wayOut(plan: Plan, error: JobError): { advice: string; operation: Helpf
       if (!isCall) return submit("Register a version whose definitions fit");
       return { advice: `Fix what ${step} calls so that its output fits, ${resume}.`, operation: "ResumeJob" };
     case "OutputTooLarge":
-      if (isBeforeWork(error)) return submit("Register a version whose value is small enough in this case too");
+      if (isBeforeWork(error))
+        return submit("Register a version in which the step's input and config are small enough for such a job");
       if (kind === "fork") return submit("Register a version whose branches have smaller outputs");
       if (kind === "wait") return waitAnew;
       if (!isCall) return submit("Register a version whose step has a smaller output");

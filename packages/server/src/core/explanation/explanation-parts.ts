@@ -131,7 +131,7 @@ export interface QueueFacts {
 export interface WorkerFacts {
   readonly name: string;
   readonly takenAt: Timestamp;
-  /** The time at which another worker gets the task if this worker sends no heartbeat before then. */
+  /** The time from which another worker can get the task if this worker sends no heartbeat before then. */
   readonly leaseUntil: Timestamp;
   /** The progress that the worker reported last. */
   readonly progress?: JsonValue;

@@ -117,7 +117,10 @@ export interface BudgetLimits {
 
 export const defaultLimits: BudgetLimits = { maxWork: 1_000_000, maxSize: 4_000_000, maxDepth: 64 };
 
-/** Listing the keys of an object takes up to 140 ns for each key, because the keys of large objects are sorted first. */
+/**
+ * Listing the keys of an object takes up to 140 ns for each key, because a large object keeps its keys in a table, which is sorted each time they are
+ * listed.
+ */
 export const unitsPerKey = 8;
 /** Listing and sorting the keys takes up to 560 ns for each key. */
 export const unitsPerSortedKey = 16;

@@ -348,7 +348,7 @@ function wakeStep(draft: JobDraft, step: CurrentStep): Next | undefined {
       if (completed === "unread") return undefined;
       if (completed !== "waiting") return completed;
       const seconds = (draft.at - step.since) / 1000;
-      const message = `${step.name} waited ${seconds.toFixed(1)} s for its events, and they did not all come.`;
+      const message = `${step.name} waited ${seconds.toFixed(1)} s for its events, and not enough of them came.`;
       return failStep(draft, step, step.input, { code: "Timeout", message });
     }
     case "delayed":

@@ -13,7 +13,7 @@ export const forEach: Executor = {
   type: "/service/forEach",
   title: "For each",
   summary:
-    "Runs a body of other steps once for each item of a list; the output is the list of their outputs, in the order of the items.",
+    "Runs a body of other steps once for each item of a list; by default the output is the list of the body's outputs, in the order of the items.",
   behaviour: "fork",
   configSchema: {
     type: "object",

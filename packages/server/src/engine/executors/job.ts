@@ -12,7 +12,7 @@ export function job({ maxNameLength }: { maxNameLength: number }): Executor {
     type: "/service/job",
     title: "Job",
     summary:
-      "Starts a job of another workflow with the step's input, and waits for it; the output is the output of that job.",
+      "Starts a job of a workflow with the step's input, and by default waits for the job; the output is then the output of that job.",
     behaviour: "job",
     configSchema: {
       type: "object",

@@ -8,7 +8,8 @@ export function parallel({ maxNameLength }: { maxNameLength: number }): Executor
   return {
     type: "/service/parallel",
     title: "Parallel",
-    summary: "Runs branches of other steps at the same time; the output has the output of each branch, by its name.",
+    summary:
+      "Runs branches of other steps at the same time; the output has the output of each branch, by its name, or only that of the first branch that succeeds.",
     behaviour: "fork",
     configSchema: {
       type: "object",
@@ -29,7 +30,7 @@ export function parallel({ maxNameLength }: { maxNameLength: number }): Executor
         },
         until: {
           description:
-            "When the step ends: when all branches have ended (the default), or when any branch has succeeded, which cancels the other branches.",
+            "When the step ends. With all (the default), it ends when all branches have succeeded or one has failed; with any, when one branch has succeeded or all have failed. The end cancels the branches that still run.",
           enum: ["all", "any"],
         },
       },

@@ -48,7 +48,8 @@ function configSchema(maxEventIds: number, maxLength: number): JsonObject {
         additionalProperties: reference,
       },
       timeoutSeconds: {
-        description: "The time after which the wait fails with Timeout. Without it, the step waits for ever.",
+        description:
+          "The time after which the wait fails with Timeout. Without it, the step waits for ever, unless the step or the definition has `timeoutSeconds`.",
         type: "number",
         exclusiveMinimum: 0,
         maximum: maxTimeoutSeconds,

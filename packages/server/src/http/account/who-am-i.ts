@@ -57,7 +57,8 @@ export function whoAmIRoutes(app: App, { database }: ServerParts): void {
         "x-permission": "any",
         tags: ["service"],
         summary: "Get the caller",
-        description: "The answer names the user or API token that the request acts for, and its permissions.",
+        description:
+          "The answer names the user or API token that the request acts for. For an API token, it also lists the permissions.",
         response: { 200: answer("The caller.", CallerSchema) },
       },
     },

@@ -90,7 +90,7 @@ function verifyAuditRoute(app: App, parts: ServerParts): void {
         tags: ["audit"],
         summary: "Verify the audit trail",
         description:
-          "The service compares every entry with its seal, and every seal with the one before it. Keep `newestSeal` somewhere else and send it as `expect` the next time. Without `expect`, the service cannot find out whether the newest entries were removed together with their seals.",
+          "The service compares every sealed entry with its seal, and every seal with the one before it. Keep `newestSeal` somewhere else and send it as `expect` the next time. Without `expect`, the service cannot find out whether the newest entries were removed together with their seals.",
         params: OrganizationParams,
         querystring: closed({
           expect: Type.Optional(

@@ -20,7 +20,7 @@ export function collectDeclarations(app: App, basePath: string, serverUrl: () =>
         version,
         summary: "A workflow orchestration service.",
         description:
-          "You register a workflow, register versions of its definition, point a tag at one of them, and submit jobs. Every operation names its permission in `x-permission`. Its `x-cost` says how many requests it counts as in the limits per minute.",
+          "You register a workflow, register versions of its definition, point a tag at one of them, and submit jobs. Every operation names its permission in `x-permission`. An operation that needs a credential says in `x-cost` how many requests it counts as in the limits per minute.",
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
       servers: [{ url: basePath === "" ? "/" : basePath }],
@@ -70,7 +70,7 @@ export function openapiRoute(app: App): void {
 }
 
 const tags = [
-  ["organizations", "An organization owns everything else, and no two organizations share anything."],
+  ["organizations", "An organization owns its workflows, jobs, roles and API tokens. No two organizations share them."],
   ["workflows", "A workflow has a name and a sequence of versions."],
   ["versions", "A version is one definition, which never changes."],
   [

@@ -31,7 +31,7 @@ export function boundToBody(maxNameLength: number) {
           { jobId: Id, eventId: eventIdSchema(maxNameLength) },
           {
             description:
-              "The token can only send this event to this job. This bound cannot be combined with other bounds, or with another permission than `job:event:send`.",
+              "The token can only send this event to this job, and call WhoAmI. This bound cannot be combined with other bounds, or with any permission other than `job:event:send`.",
           },
         ),
       ),

@@ -37,7 +37,7 @@ export const errorKinds: Readonly<Record<AnswerCode, ErrorKind>> = {
   PreconditionFailedError: {
     status: 412,
     title: "Changed since it was read",
-    meaning: "The thing was changed since the caller read it.",
+    meaning: "The thing is not in the state that `If-Match` or `If-None-Match` demands.",
   },
   PayloadTooLargeError: { status: 413, title: "Too large", meaning: "The request is larger than the service accepts." },
   UnsupportedMediaTypeError: { status: 415, title: "Unsupported media type", meaning: "The body is not plain JSON." },
@@ -92,7 +92,7 @@ export function sendNoSuchOperation(reply: FastifyReply, allowedMethods: readonl
   if (allowed !== "") reply.header("allow", allowed);
   const error =
     allowed === ""
-      ? new ServiceError("NotFoundError", "There is no such path. GET /openapi.json lists all paths.")
+      ? new ServiceError("NotFoundError", "There is no such path. GET /openapi.json lists the paths of the API.")
       : new ServiceError("MethodNotAllowedError", `This path supports only ${allowed}.`);
   sendError(reply, error);
 }

@@ -13,7 +13,7 @@ export const IdempotencyHeaders = Type.Object({
       maxLength: 255,
       pattern: "^[!-~]+$",
       description:
-        "A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time.",
+        "A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. An answer with an error is not kept, so the request is then carried out anew. The same key with another request is a conflict. Each organization has keys of its own, and so has each user for requests outside of organizations. A key is kept for 24 hours, unless the operator of the service has set another time.",
     }),
   ),
 });

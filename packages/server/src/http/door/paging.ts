@@ -30,7 +30,7 @@ export const shortListParameters = {
   pageSize: Type.Optional(
     Type.Integer({
       ...size,
-      description: "The maximum number of entries in one answer. If it is left out, the answer has the first 1,000.",
+      description: "The maximum number of entries in one answer. If it is left out, it is 1,000.",
     }),
   ),
   pageToken,

@@ -57,8 +57,9 @@ export function noteWaiting(
 }
 
 /**
- * Adds the maximums that count what a request made. They are quotas without a time window: deleting a thing frees its place. A request that was
- * rejected in the end made nothing, even if there was room under the first of several maximums.
+ * Adds to the answer's headers the maximums that count what a request made, or how many requests wait. They are quotas without a time window:
+ * deleting a thing, or the end of a wait, frees its place. A request that was rejected in the end made nothing, even if there was room under the
+ * first of several maximums.
  */
 export const announceMaximums: onSendHookHandler = ({ usedMaximums }, reply, payload, done) => {
   const isMade = reply.statusCode < 400;
@@ -100,7 +101,7 @@ function explain({ quota: { scope, policy, limit, remaining }, cost, retryAfterS
 const limited: Readonly<Record<Scope, { readonly subject: string; readonly remedy: string }>> = {
   organization: {
     subject: "All callers of this organization together",
-    remedy: "`stepwell org limits` for this organization, or for all ",
+    remedy: "`stepwell org limits` for this organization, or, for all organizations, ",
   },
   token: { subject: "This API token has", remedy: "" },
   user: { subject: "You have", remedy: "" },

@@ -172,7 +172,7 @@ export const ProblemSchema = Type.Object(
     }),
     title: Type.String(),
     status: Type.Integer(),
-    detail: Type.String({ description: "The error as a sentence, with what to do about it." }),
+    detail: Type.String({ description: "The error in words, in most cases with what to do about it." }),
     code: oneOf(Object.keys(errorKinds), {
       description:
         "The code of the error, for programs to branch on. It never changes, and it is also in the header `x-amzn-errortype`.",
@@ -186,7 +186,7 @@ export const ProblemSchema = Type.Object(
         Type.Object({
           pointer: Type.String({
             description:
-              "The place of the problem, as a JSON pointer into the body, the query or, where one was sent, the definition. It is empty for a problem of the whole input.",
+              "The place of the problem, as a JSON pointer into the body, the query, the parameters of the path or, where one was sent, the definition. It is empty for a problem of the whole input.",
           }),
           detail: Type.String(),
           line: Type.Optional(definitionPosition.line),
@@ -194,7 +194,8 @@ export const ProblemSchema = Type.Object(
           offset: Type.Optional(definitionPosition.offset),
         }),
         {
-          description: "All problems of the input. A problem of a definition also has `line`, `column` and `offset`.",
+          description:
+            "The problems that the service found in the input. If there are many, or if the input is large, these are only the first ones. A problem of a definition also has `line`, `column` and `offset`.",
         },
       ),
     ),

@@ -39,7 +39,8 @@ export const serviceExamples: Readonly<Record<string, Example>> = {
                 },
               },
               timeoutSeconds: {
-                description: "The time after which the wait fails with Timeout. Without it, the step waits for ever.",
+                description:
+                  "The time after which the wait fails with Timeout. Without it, the step waits for ever, unless the step or the definition has `timeoutSeconds`.",
                 type: "number",
                 exclusiveMinimum: 0,
                 maximum: 31536000,

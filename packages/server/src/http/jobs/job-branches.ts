@@ -59,7 +59,7 @@ export function jobBranchRoutes(app: App, parts: ServerParts): void {
         tags: ["jobs"],
         summary: "List the branches of a step of a job",
         description:
-          "The answer lists the branches of one visit of a parallel or forEach step, and counts how many of them are open, succeeded and failed. Failed branches come first, then open ones, then cancelled ones, then those that succeeded. Within each of these groups, branches are in the order of the list or of the definition. Branches that have not begun are only counted.",
+          "The answer lists the branches of one visit of a parallel or forEach step, and counts how many of them are open, how many succeeded, how many failed and how many were cancelled. Failed branches come first, then open ones, then cancelled ones, then those that succeeded. Within each of these groups, branches are in the order of the list or of the definition. Branches that have not begun are only counted.",
         params: JobParams,
         querystring: closed({
           step: Type.Optional(

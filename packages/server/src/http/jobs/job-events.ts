@@ -33,7 +33,7 @@ const SentEventSchema = Type.Object(
     eventId: Type.String(),
     outcome: oneOf(["matched", "buffered", "unmatched", "duplicate"], {
       description:
-        "The effect of the event. `matched`: the current step waits for it. `buffered`: it is kept, and a later step may wait for it. `unmatched`: it is kept, but no step of this version lists this id, which is probably a typo. `duplicate`: the job has this event already and has not consumed it, so nothing was done.",
+        "The effect of the event. `matched`: a step waits for it now. `buffered`: it is kept, and a later step may wait for it. `unmatched`: it is kept, but no step of this version lists this id, which is probably a typo. `duplicate`: the job has this event already and has not consumed it, so nothing was done.",
     }),
     warnings: Type.Array(RemarkSchema, {
       description:
@@ -130,7 +130,7 @@ function listJobEventsRoute(app: App, parts: ServerParts): void {
         tags: ["events"],
         summary: "List a job's events",
         description:
-          "The answer lists every event that was sent to the job, in the order in which they came, each with its outcome and the reason. A page may have fewer events than you asked for when their payloads are large. There are more pages as long as there is a `nextPageToken`.",
+          "The answer lists every event that the job accepted, in the order in which they came, each with its outcome and the reason. A duplicate has no entry of its own, but counts in `duplicateCount`. A page may have fewer events than you asked for when their payloads are large. There are more pages as long as there is a `nextPageToken`.",
         params: JobParams,
         querystring: closed({ ...pagingParameters }),
         response: {

@@ -43,7 +43,8 @@ const FactsSchema = Type.Object(
     lastError: Type.Optional(StepErrorSchema),
     branch: Type.Optional(
       Type.String({
-        description: "The branch to which the facts about events, a task, the next attempt or a sleep belong.",
+        description:
+          "The branch to which the facts about events, a task, a child job, the next attempt or a sleep belong.",
       }),
     ),
     branchStep: Type.Optional(Type.String({ description: "The step in which `branch` is." })),
@@ -100,7 +101,7 @@ const FactsSchema = Type.Object(
           leaseUntil: {
             ...Time,
             description:
-              "The time at which another worker gets the task, unless this worker sends a heartbeat before then.",
+              "The time from which another worker can get the task, unless this worker sends a heartbeat or an answer before then.",
           },
           progress: Type.Optional({ ...AnyJson, description: "The progress that the worker reported last." }),
         },
@@ -116,12 +117,15 @@ const FactsSchema = Type.Object(
         },
       ),
     ),
-    callCount: count("The number of calls of the organization that are held by the node, or by all nodes together."),
-    maxCallsPerNode: count("The number of calls of the organization that one node runs at once."),
+    callCount: count(
+      "The number of calls of the organization that are under way or queued: on the node in state `queued`, on all nodes together in state `roomFull`.",
+    ),
+    maxCallsPerNode: count("The maximum number of calls of the organization that one node runs at once."),
     error: Type.Optional(JobErrorSchema),
     cancelledBy: Type.Optional(Type.Object({ ...ActorSchema.properties, name: Type.Optional(Type.String()) })),
     operations: Type.Array(oneOf(helpfulOperations), {
-      description: "The operations that can help the job to continue.",
+      description:
+        "The operations that can help now: they let the job continue, end it (CancelJob) or begin another job (SubmitJob).",
     }),
   },
   { description: "The facts from which the sentence was made. Which fields there are depends on the state." },
@@ -132,7 +136,7 @@ const ExplanationSchema = Type.Object(
     jobId: Id,
     state: oneOf(explainedStates, {
       description:
-        "The state of the job. `due`: the job continues at once. `roomFull`: the node that answers has no room for another call of the organization. `queued`: a node holds the call and has not begun it. `calling`: the call is under way. `nodeLost`: the node that holds the call does not answer any more. `retrying`: the next attempt is due later. `delayed`: the step sleeps. `forked`: the branches of the step run. `waitingForWorker`: the task waits in its queue. `working`: a worker holds the task. `waitingForJob`: the job that the step began is under way. `parked`: the node that answers cannot continue the job, and tries again at `retryAt`; other nodes may be able to continue it.",
+        "The state of the job. `due`: the job continues as soon as a node finds it. `roomFull`: the node that answers has no room for another call of the organization. `queued`: a node holds the call and has not begun it. `calling`: the call is under way. `nodeLost`: the node that holds the call does not answer any more. `retrying`: the next attempt is due later. `delayed`: the step sleeps. `forked`: the branches of the step run. `waitingForWorker`: the task waits in its queue. `working`: a worker holds the task. `waitingForJob`: the job that the step began is under way. `parked`: the node that answers cannot continue the job, and tries again at `retryAt`; other nodes may be able to continue it.",
     }),
     sentence: Type.String({
       description: "The explanation for people. Its words may change. Names are between backticks.",
@@ -154,7 +158,7 @@ export function jobExplanationRoutes(app: App, parts: ServerParts): void {
         tags: ["jobs"],
         summary: "Explain why a job is where it is",
         description:
-          "The answer has one sentence that says why the job does not move, or how it ended and what can be done, with the facts from which the sentence was made.",
+          "The field `sentence` says why the job does not move, or how it ended and what can be done. The answer also has the facts from which this text was made.",
         params: JobParams,
         response: { 200: answer("The explanation.", ExplanationSchema) },
       },

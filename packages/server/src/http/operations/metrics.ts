@@ -127,7 +127,7 @@ export function metricRoutes(app: App, { engine, database }: ServerParts): void 
         tags: ["metrics"],
         summary: "Get a metric",
         description:
-          "The answer has one value for each hour or day. Counts, averages and maxima are exact, and include everything that was acknowledged before the request. Quantiles are accurate to 5 %.",
+          "The answer has one value for each hour or day, or a single value for a metric of the present moment. Counts, averages and maxima are exact, and include everything that was acknowledged before the request, except the jobs that `incompleteBefore` is about. Quantiles are accurate to 5 %.",
         params: OrganizationParams,
         querystring: MetricQuery,
         response: { 200: MetricSchema },

@@ -34,7 +34,7 @@ export class Metrics implements RequestMetrics {
   });
   readonly #limited = new Counter({
     name: "stepwell_rate_limited_total",
-    help: "Requests that a rate limit refused, by scope (organization, token, user) and policy (requests, submits). The scope door with the policy refusals counts requests that were refused before they were authorized, after too many refusals.",
+    help: "Requests that a rate limit refused, by scope (organization, token, user) and policy (requests, submits). The scope `door` with the policy `refusals` counts requests that were refused before they were authorized, after too many refusals.",
     labelNames: ["scope", "policy"],
     registers: [this.registry],
   });
@@ -70,7 +70,7 @@ export class Metrics implements RequestMetrics {
   });
   readonly #lostLeases = new Counter({
     name: "stepwell_task_leases_lost_total",
-    help: "Leases of workers that expired, so that this node gave their tasks to other workers.",
+    help: "Leases of workers that expired, so that this node took their tasks back.",
     registers: [this.registry],
   });
   /** The children of the histogram by their labels. They are kept because looking up a child costs more than the observation. */

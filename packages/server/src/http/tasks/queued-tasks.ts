@@ -42,7 +42,7 @@ const QueuedTaskSchema = Type.Object(
     leaseUntil: Type.Optional({
       ...Time,
       description:
-        "The time until which the worker holds the task. When it is in the past, the worker is lost, and another worker gets the task at once.",
+        "The time until which the worker holds the task. When it is in the past, the worker counts as lost, and the service soon takes the task back, so that another worker can get it.",
     }),
     progress: Type.Optional(Type.Unsafe<JsonValue>({ description: "The progress that the worker reported last." })),
   },

@@ -21,7 +21,7 @@ export function submitTaskRoute(app: App, parts: ServerParts): void {
         tags: ["tasks"],
         summary: "Submit a single task",
         description:
-          "The task enters the queue without a workflow of your own: it is a job of the built-in workflow `stepwell-task`, which has one step. With `waitSeconds`, the answer comes when the task is done or the time is up. The answer is then the whole job, with the worker's answer as its `output`.",
+          "The task enters the queue without a workflow of your own: it is a job of the built-in workflow `stepwell-task`, which has one step. With `waitSeconds`, the answer comes when the task is done or the time is up. The answer is then the whole job. Once the task is done, the worker's answer is the `output` of the job.",
         params: QueueParams,
         querystring: closed({ waitSeconds: waitSecondsSchema(parts.config) }),
         headers: IdempotencyHeaders,

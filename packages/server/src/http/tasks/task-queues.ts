@@ -20,7 +20,7 @@ const queueFields = {
   polledAt: Type.Optional({
     ...Time,
     description:
-      "The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has asked for tasks for at least a day.",
+      "The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has ever asked. Unless the queue is paused, it is also left out some time after no worker has asked for a day.",
   }),
   workerCount: Type.Integer({ description: "The number of workers that asked in the last five minutes." }),
   pausedAt: Type.Optional({

@@ -131,7 +131,7 @@ function releaseTaskRoute(app: App, parts: ServerParts): void {
         tags: ["tasks"],
         summary: "Give a task back",
         description:
-          "The worker gives the task back, for example because it stops. Another worker gets it at once, under the same `idempotencyKey`, and no attempt of `retry` is used up.",
+          "The worker gives the task back, for example because it stops. The task returns to its queue at once, under the same `idempotencyKey`, and no attempt of `retry` is used up.",
         params: TaskParams,
         headers: IdempotencyHeaders,
         body: NoBody,

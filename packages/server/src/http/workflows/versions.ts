@@ -96,7 +96,7 @@ function registerWorkflowVersionRoute(app: App, parts: ServerParts): void {
         tags: ["versions"],
         summary: "Register a version",
         description:
-          "The service checks the definition and keeps it as a version, which never changes. A definition that is not valid is rejected, and the answer lists everything that is wrong with it. With `ifChanged=true`, nothing is registered if the definition is equal, as a JSON value, to that of the newest version. The answer is then 200 with that version.",
+          "The service checks the definition and keeps it as a version, which never changes. A definition that is not valid is rejected, and the answer lists the problems that the service found in it. With `ifChanged=true`, nothing is registered if the definition is equal, as a JSON value, to that of the newest version. The answer is then 200 with that version.",
         params: WorkflowParams,
         querystring: closed({ ifChanged }),
         headers: IdempotencyHeaders,
@@ -163,7 +163,7 @@ function validateWorkflowVersionRoute(app: App, parts: ServerParts): void {
                 description: "The errors and then the warnings, each as a sentence for people.",
               }),
             },
-            { description: "The problems of the definition. There are none when `valid` is true." },
+            { description: "The errors and warnings of the definition. There are no errors when `valid` is true." },
           ),
         },
       },

@@ -107,5 +107,5 @@ function throwProblems(problems: readonly Problem[]): void {
 }
 
 function changedMeanwhile(): ServiceError {
-  return new ServiceError("ConflictError", "Somebody else has just changed the password. Sign in again.");
+  return new ServiceError("ConflictError", "Another request has just changed the password. Sign in again.");
 }

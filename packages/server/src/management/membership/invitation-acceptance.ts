@@ -126,7 +126,7 @@ function usedUp(): ServiceError {
 function meantForOthers(): ServiceError {
   return new ServiceError(
     "AuthorizationError",
-    "This invitation is for another e-mail address than yours. Sign in as the person who was invited, or ask for an invitation of your own.",
+    "This invitation is not for your e-mail address. Sign in as the person who was invited, or ask for an invitation of your own.",
   );
 }
 
@@ -137,6 +137,6 @@ function alreadyMember(): ServiceError {
 function grantLost(): ServiceError {
   return new ServiceError(
     "ConflictError",
-    "The person who made this invitation may not grant its roles any more. Ask for a new one.",
+    "Whoever made this invitation may not grant its roles any more. Ask for a new one.",
   );
 }

@@ -45,7 +45,7 @@ export class EmbeddedSocket extends EventEmitter {
     return this;
   }
 
-  /** Does nothing, because there is no network connection and no process to keep alive. */
+  /** This method and the next three do nothing: there is no network connection, and this socket never keeps the process of Node.js running. */
   setNoDelay(): this {
     return this;
   }

@@ -53,7 +53,7 @@ describe("a definition with branches is refused", () => {
     [
       "where a branch never ends",
       [split({ left: "a" }), noop("a", "b"), noop("b", "a")],
-      "/steps/1/transitionToStep from `a` no path leads to the end, so a job can never end from there; give a step on this path the transition null",
+      "/steps/1/transitionToStep from `a` no path leads to the end, so a job can never end from there; give this step, or a step that comes after it, the transition null",
     ],
     [
       "where a fork contains itself",

@@ -166,7 +166,7 @@ const cases: readonly Case[] = [
     laterMs: 0,
     state: "failed",
     sentence:
-      "The job failed 0.0 s ago: attempt 1 of `approve` ended with JobTimeout: The job was not done after 60 s, the `timeoutSeconds` of its definition. Find out what took so long, then resume the job: it continues with `approve`, and its whole time starts again.",
+      "The job failed 0.0 s ago: attempt 1 of `approve` ended with JobTimeout: The job was not done after 60 s, the `timeoutSeconds` of its definition. Find out what took so long, then resume the job: it continues with `approve`, and the whole time of the job starts again.",
     facts: { operations: ["ResumeJob"] },
   },
   {
@@ -401,7 +401,7 @@ const cases: readonly Case[] = [
     laterMs: 0,
     state: "failed",
     sentence:
-      "The job failed 0.0 s ago: attempt 1 of `approve` ended with Timeout: approve waited 60.0 s for its events, and they did not all come. Resume the job: `approve` then waits again.",
+      "The job failed 0.0 s ago: attempt 1 of `approve` ended with Timeout: approve waited 60.0 s for its events, and not enough of them came. Resume the job: `approve` then waits again.",
     facts: { operations: ["ResumeJob"] },
   },
   {
@@ -490,7 +490,8 @@ test.each([
 const text = "x".repeat(100);
 const twice = "${ input.text + input.text }";
 const hasNoValue = "Register a version whose expression has a value in this case too, and submit a new job";
-const isTooLarge = "Register a version whose value is small enough in this case too, and submit a new job";
+const isTooLarge =
+  "Register a version in which the step's input and config are small enough for such a job, and submit a new job";
 
 test.each<[string, StepSketch, string]>([
   ["the config of a call has no value", task("work", null, { config: { queue: "${ input.none }" } }), hasNoValue],

@@ -179,7 +179,7 @@ onOneStore((home) => {
     expect((await fetch(`${service.baseUrl}/account/tokens`, { method: "POST", body: form })).status).toBe(401);
   });
 
-  test("an owner makes a link for a member, and the audit trail and the member's activity record it without the link itself", async () => {
+  test("an owner makes a link for a member, and the member's activity records it without the link itself", async () => {
     const organization = await service.newOrganization();
     const member = await service.newMember(organization, ["developer"]);
     const params = { userId: member.userId };

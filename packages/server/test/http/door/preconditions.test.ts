@@ -220,7 +220,7 @@ onOneStore((home) => {
     expect(again.headers.get("etag")).toBe(first.headers.get("etag"));
   });
 
-  test("a caller who cannot change a resource gets that error, and does not learn whether the ETag is right", async () => {
+  test("a caller without the permission to change a resource gets AuthorizationError, and does not learn whether the ETag is right", async () => {
     const organization = await service.newOrganization();
     const made = await kinds.role?.make(organization, service);
     const { api } = await service.newMember(organization, ["viewer"]);

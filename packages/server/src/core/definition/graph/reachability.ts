@@ -75,7 +75,10 @@ function refuseEndless(steps: readonly RoughStep[], graph: StepGraph, problems: 
   const endless = [...steps.entries()].filter(([index]) => !ending.has(index));
   for (const [index, { name }] of endless) {
     const detail = `from ${quoted(name ?? "")} no path leads to the end, so a job can never end from there`;
-    problems.add(`${pointerToStep(index)}/transitionToStep`, `${detail}; give a step on this path the transition null`);
+    problems.add(
+      `${pointerToStep(index)}/transitionToStep`,
+      `${detail}; give this step, or a step that comes after it, the transition null`,
+    );
   }
   return endless.length > 0;
 }

@@ -69,7 +69,7 @@ export const textFunctions: readonly ExpressionFunction[] = [
     mistake: ([, pattern]) => problemOfSource(onlyValueOf(pattern as Type)),
     typingCost: ([, pattern]) => costOfTexts(pattern as Type, typingUnitsPerPattern),
     summary:
-      "Whether the pattern, a regular expression in RE2 syntax, matches anywhere in the text. `^` and `$` match only the start and the end of the text.",
+      "Whether the pattern, a regular expression in RE2 syntax, matches anywhere in the text. Without the flag `(?m)`, `^` and `$` match only the start and the end of the text.",
     example: ['"AB-12".matches("^[A-Z]+-[0-9]+$")', true],
   }),
   defineFunction({

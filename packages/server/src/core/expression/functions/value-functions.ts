@@ -69,7 +69,7 @@ export const valueFunctions: readonly ExpressionFunction[] = [
     type: () => stringType,
     mayFail: () => "the text might not be base64 of UTF-8 text",
     summary:
-      "The text that is encoded as UTF-8 in the base64. The `=` at its end is optional, and the URL-safe form is also accepted.",
+      "The text that is encoded, as UTF-8, in a base64 text. The `=` at the end of the base64 text is optional, and the URL-safe form is also accepted.",
     example: ['base64.decode("YW5uOnNlY3JldA==")', "ann:secret"],
   }),
   defineFunction({

@@ -72,7 +72,7 @@ export function narrowed(type: Type, key: string, { notNull, leastSize }: Facts)
   return narrow;
 }
 
-/** Returns the same node for the same type, so that its cases are found once. */
+/** Returns the type without null. Types with the same schema get the same schema object, so that its cases are found only once. */
 function notNullOf(type: Type): Type {
   const known = notNullCache.get(type.schema) ?? bothOf(type, notNullSchema).schema;
   notNullCache.set(type.schema, known);

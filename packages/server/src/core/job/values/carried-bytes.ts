@@ -29,7 +29,7 @@ export class CarriedBytes {
     if (bytes <= this.#maxBytes) return undefined;
     const largest = places.sort(([, a], [, b]) => this.#bytesOf(b) - this.#bytesOf(a)).slice(0, shownCount);
     const listed = largest.map(([place, value]) => `${quoted(place)} (${this.#bytesOf(value)} bytes)`).join(", ");
-    const message = `The job carries ${bytes} bytes of values for later steps, and may carry ${this.#maxBytes}. The largest are ${listed}. Use a smaller \`output\` in the steps that make them, or let later steps read single properties.`;
+    const message = `The job, or one of its branches, carries ${bytes} bytes of values for later steps. The maximum is ${this.#maxBytes}. The largest are ${listed}. Use a smaller \`output\` in the steps that make them, or let later steps read single properties.`;
     return { code: "ValueLimitExceeded", message };
   }
 

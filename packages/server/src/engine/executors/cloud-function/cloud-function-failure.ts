@@ -29,7 +29,7 @@ export function failureOf(error: unknown, call: FailedCall): CallFailure {
 }
 
 export function answerTooLarge(maxBytes: number): CallFailure {
-  const message = `The function's answer is larger than ${maxBytes} bytes. Let it store large data elsewhere, and return a link to it.`;
+  const message = `The function's answer is larger than ${maxBytes} bytes. Let the function store large data elsewhere, and return a link to the data.`;
   return failed("permanent", { code: "OutputTooLarge", message });
 }
 
