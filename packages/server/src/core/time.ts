@@ -25,9 +25,11 @@ export function parseTime(name: string, text: string): Timestamp {
   return at;
 }
 
-/** Reads text that has passed the format `date-time`. A leap second counts as the second before it, because no computer's clock shows it. */
+/** Reads text that has passed the format `date-time`. A leap second counts as the second after it, as in POSIX: no computer's clock shows it. */
 export function momentOf(text: string): Timestamp {
-  return Date.parse(text.toUpperCase().replace(/:60(?=[.Z+-])/, ":59"));
+  const isLeapSecond = text.startsWith(":60", 16);
+  const usual = isLeapSecond ? `${text.slice(0, 17)}59${text.slice(19)}` : text;
+  return Date.parse(usual.toUpperCase()) + (isLeapSecond ? 1_000 : 0);
 }
 
 /** The first time that is too late for an answer to show. */

@@ -1,4 +1,5 @@
 import { hasFormat } from "../../schema/formats/format.ts";
+import { momentOf } from "../../time.ts";
 import type { Budget } from "../budget.ts";
 import { fail } from "../failure.ts";
 import {
@@ -124,9 +125,7 @@ function toTimestamp(value: Value, budget: Budget): Timestamp {
   budget.spendOnText(text.length, charactersPerUnit);
   budget.spend(unitsPerTime);
   if (!hasFormat(text, "date-time")) return fail("has a text that is not a time as in 2026-01-31T12:00:00Z (RFC 3339)");
-  const isLeapSecond = text.startsWith(":60", 16);
-  const usual = isLeapSecond ? `${text.slice(0, 17)}59${text.slice(19)}` : text;
-  return new Timestamp(Date.parse(usual.toUpperCase()) + (isLeapSecond ? 1_000 : 0));
+  return new Timestamp(momentOf(text));
 }
 
 function toDuration(value: Value, budget: Budget): Duration {
