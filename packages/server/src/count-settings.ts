@@ -109,7 +109,7 @@ export type MaximumName = keyof typeof maximumSettings;
 
 export const maximumNames = Object.keys(maximumSettings) as MaximumName[];
 
-/** The maximums that are checked by counting rows of the store when a new one is made. */
+/** The maximums that are checked by counting rows of the store when a new thing of the kind is made. */
 export type CountedName = Exclude<MaximumName, "waitingRequests" | "storedMb">;
 
 /** One maximum of an organization. */

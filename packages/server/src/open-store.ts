@@ -11,7 +11,10 @@ import { reachServer } from "./store/home/reach-server.ts";
 import { readServerFacts, type ServerFacts } from "./store/home/server-facts.ts";
 import { DatabaseUnusableError, forgetfulPooler, serverTrouble } from "./store/home/server-trouble.ts";
 
-/** Opens the store that the configuration names, with the schema of this release. Logs a warning for each thing that could be safer (`doctor/`). */
+/**
+ * Opens the store that the configuration names, with the schema of this release. Logs a warning for each thing that could be safer, and an error for
+ * each problem (`doctor/`).
+ */
 export async function openStore(config: Config, logger: Logger = pino({ level: "silent" })): Promise<Database> {
   let isPooled = false;
   const database = await openHome(config, {

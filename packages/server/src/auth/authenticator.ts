@@ -67,7 +67,8 @@ export class Authenticator {
 
   /**
    * Returns the permissions of the caller in this organization. Returns undefined when the caller does not belong to the organization, or it does not
-   * exist. Throws (or rejects with) `ServiceError` AuthorizationError when the organization demands a second factor that the member does not have.
+   * exist. Throws (or rejects with) `ServiceError` AuthorizationError when the organization demands a second factor, the member has none, and no
+   * external issuer vouches for the caller.
    */
   permissionsIn(
     caller: Caller,

@@ -26,7 +26,10 @@ export function closestName(name: string, candidates: Iterable<string>): string 
 const maxCandidates = 500;
 const maxNameLength = 64;
 
-/** Up to a third of a name may be mistyped, and at most three characters. For a name of one or two characters, no candidate is near. */
+/**
+ * Up to a third of a name may be mistyped, and at most three characters. For a name of one or two characters, only a candidate that has the same
+ * letters, small or capital, is near.
+ */
 function maxDistance(name: string): number {
   return Math.min(3, Math.floor(name.length / 3));
 }

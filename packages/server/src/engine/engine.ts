@@ -44,9 +44,10 @@ export interface Engine {
   /** Reads one visit of a fork with the branches that have begun. Undefined when the job does not exist or has not reached such a fork. */
   readBranches(key: JobKey, plan: Plan, search: ForkSearch): Promise<ForkRun | undefined>;
   /**
-   * Waits until `isReached` holds for the job, `deadline` is reached (a reading of `performance.now()`), or `signal` aborts, and then returns the job
-   * as it is; undefined when it does not exist. Changes made on this node are noticed at once, changes made on other nodes within about 100 ms.
-   * Throws `ServiceError` (RateLimitError, UnavailableError) when too many requests wait already, or while the node drains.
+   * Waits until `isReached` holds for the job, `deadline` is reached (a reading of `performance.now()`), `signal` aborts, or the node begins to
+   * drain, and then returns the job as it is; undefined when it does not exist. Changes made on this node are noticed at once, changes made on other
+   * nodes within about 100 ms. Throws `ServiceError` (RateLimitError, UnavailableError) when too many requests wait already, or when it is called
+   * while the node drains.
    */
   waitForJob(
     key: JobKey,
@@ -60,8 +61,9 @@ export interface Engine {
    */
   watchJob(key: JobKey, onChange: () => void): () => void;
   /**
-   * Returns tasks of a queue for a worker as soon as there are any, or an empty list at the poll's deadline. The worker then holds them under their
-   * leases. Throws `ServiceError` when too many requests wait already, or while the node drains.
+   * Returns tasks of a queue for a worker as soon as there are any, or an empty list at the poll's deadline or when the node begins to drain. The
+   * worker then holds the tasks under their leases. Throws `ServiceError` when too many requests wait already, or when it is called while the node
+   * drains.
    */
   pollTasks(poll: Poll): Promise<readonly Task[]>;
   /** Looks for tasks of a queue on behalf of the workers that wait on this node, because the queue may have changed. */

@@ -1,7 +1,7 @@
 /**
  * Remembers loaded values for a moment, so that a busy caller costs one look-up per moment and not one per request. While a value is fresh, reading
- * it is synchronous. Look-ups of the same key at the same time are made once. No value is ever older than `maxAgeMs`, counted from the start of its
- * look-up.
+ * it is synchronous. Look-ups of the same key at the same time are made once. `get` uses a remembered value for at most `maxAgeMs`, counted from the
+ * start of its look-up.
  */
 export class BriefCache<Value> {
   readonly #maxAgeMs: number;

@@ -180,16 +180,16 @@ export class Quota {
 }
 
 /**
- * Returns the part of the limit that each node may use without asking. For all nodes together, this is 2.5 % of the limit. While the store answers,
- * the nodes can exceed the limit by at most this amount.
+ * Returns the part of the limit that each node may use without asking. For all nodes together, this is at most 2.5 % of the limit. While the store
+ * answers, the nodes can exceed the limit by at most this amount.
  */
 export function freeShare(limit: number, nodeCount: number): number {
   return Number.isFinite(limit) ? Math.floor(limit / (40 * nodeCount)) : limit;
 }
 
 /**
- * Returns the largest part of the limit that one node sets aside when no requests wait. All nodes together then set aside at most 5 % of the limit,
- * and give it back after one idle second.
+ * Returns the largest part of the limit that one node sets aside when no requests wait. All nodes together then set aside at most 5 % of the limit
+ * (each rounds its part up), and give it back after one idle second.
  */
 function setAsideShare(nodeCount: number): number {
   return 1 / (20 * nodeCount);

@@ -26,7 +26,7 @@ export interface CountedRequest {
   readonly cost: number;
 }
 
-/** A quota that is used up, and the time until it is free again. */
+/** A quota that has too little left for a request, and the time until the whole quota is free again. */
 export class ExceededQuota {
   readonly quota: Quota;
   /** The part of the quota that the request would have taken. */
@@ -54,7 +54,7 @@ export interface Usage {
 /**
  * Counts requests per minute, per organization and per credential, over all nodes. Usually that is a look-up and an increment in memory. When a
  * subject has used more than a small first share of a limit, its count is shared with the other nodes through the store, about once a second in one
- * statement. A request waits for the store only if the load of its subject has just risen suddenly.
+ * statement. A request waits for the store only if the load of its subject has just risen suddenly, or if little of the limit is left.
  */
 export class RateLimits {
   readonly #options: RateLimitsOptions;

@@ -12,7 +12,9 @@ export interface Hashing {
   matches(password: string, storedHash: string | null): Promise<boolean>;
 }
 
-/** OWASP's password storage cheat sheet recommends these parameters of argon2id first: 19 MiB, 2 passes, 1 lane. The algorithm is the default. */
+/**
+ * OWASP's password storage cheat sheet recommends these parameters of argon2id first: 19 MiB, 2 passes, 1 lane. The library uses argon2id by default.
+ */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } as const;
 const saltBytes = 16;
 

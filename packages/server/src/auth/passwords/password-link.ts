@@ -5,8 +5,8 @@ import type { Queryable } from "../../store/home/database.ts";
 import { replacePasswordLink } from "../../store/people/password-links.ts";
 
 /**
- * The link for a first password is valid until the person's next working day. The link for a reset is valid for a shorter time, since the person has
- * just asked for it.
+ * The link for a first password is valid for longer than a weekend. The link for a reset is valid for a shorter time, since the person has just asked
+ * for it.
  */
 export const passwordLinkHours = { first: 72, reset: 1 } as const;
 

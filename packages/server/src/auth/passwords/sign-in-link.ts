@@ -9,7 +9,7 @@ const linkMs = 10 * 60_000;
 /** The time from opening the link until the sign-in begins, which takes a few redirects. */
 const openedMs = 60_000;
 
-/** Makes a link's secret. The first person who opens the link is signed in as the user. Shown once and stored nowhere. */
+/** Makes a link's secret. The first person who opens the link is signed in as the user. The secret is shown once and stored nowhere. */
 export async function issueSignInLink(db: Queryable, userId: string, createdAt: Timestamp): Promise<string> {
   const secret = randomBytes(32).toString("base64url");
   await replaceSignInLink(db, { userId, linkHash: hashOf(secret), expiresAt: createdAt + linkMs });

@@ -28,6 +28,9 @@ export interface StepDefinition {
   /** The template that makes the step's output from its raw result. */
   readonly output: Template | undefined;
   readonly transitionToStep: Transition;
-  /** The handlers of failures. After an error, the first handler that matches it takes over. When no handler matches, the job fails. */
+  /**
+   * The handlers of failures. After an error, the first handler that matches it takes over. When no handler matches, the job fails; in a branch, the
+   * branch fails.
+   */
   readonly onFailure: readonly FailureHandler[];
 }

@@ -30,7 +30,8 @@ interface WorkSurroundings extends ConfigSurroundings {
 
 /**
  * Reads the work of a step. `details` are its `integrationDetails`. When the step's type is unknown, `kind` and the result are undefined. When the
- * config has problems, the result has the parts of it that could be read, so that the rest of the definition is checked too.
+ * config has problems, the result has the parts of the config that could be read, so that the rest of the definition is checked too. For a fork, the
+ * result is then undefined.
  */
 export function readWork(
   step: RawObject,

@@ -28,9 +28,10 @@ export interface DefinitionLimits {
 }
 
 /**
- * Parses the text of a definition. If it has problems, returns all of them at once, each with a pointer into the definition and its place in the
- * text. With and without problems, there may be warnings about data that may not fit when a job runs. The text of a registered version is only
- * parsed. No limits and no further checks apply to a registered version, because a lowered limit or a new check must not stop its jobs.
+ * Parses the text of a definition. If it has problems, returns all that can be found at once, up to `maxProblems`, each with a pointer into the
+ * definition and its place in the text. With and without problems, there may be warnings about data that may not fit when a job runs. The text of a
+ * registered version is only parsed. No limits and no further checks apply to a registered version, because a lowered limit or a new check must not
+ * stop its jobs.
  */
 export function parseDefinition(
   text: string,

@@ -23,8 +23,9 @@ export interface PayloadRule {
 type Definitions = Pick<StepDefinition, "work" | "inputSchema" | "outputSchema">;
 
 /**
- * Returns the payload rule of a step; undefined when the step takes no property from payloads. An event overwrites a property of the input only if
- * its own payload definition declares the property. Otherwise the sender of an event could, for example, change the order that is being approved.
+ * Returns the payload rule of a step; undefined when the step takes no property from payloads. An event overwrites a property that the input
+ * definition declares only if the event's own payload definition declares it, too. Otherwise the sender of an event could, for example, change the
+ * order that is being approved.
  */
 export function payloadRuleOf(step: Definitions): PayloadRule | undefined {
   const { work, inputSchema, outputSchema } = step;

@@ -1,7 +1,10 @@
 import { didYouMean } from "../closest-name.ts";
 import { joinWords } from "../schema/type-set.ts";
 
-/** The names with which an expression can begin. A new name must be added here, to `Scope` and to `TypeScope`. */
+/**
+ * The names of values that an expression can read as a whole; `namedRoots` has the other roots. A new name must be added here, to `Scope` and to
+ * `TypeScope`.
+ */
 export const rootNames = ["input", "output", "result", "error", "item", "index", "job", "now"] as const;
 export type RootName = (typeof rootNames)[number];
 

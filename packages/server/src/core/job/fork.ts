@@ -137,8 +137,8 @@ function isAt(path: string): (branch: string) => boolean {
 }
 
 /**
- * Begins one more branch of the innermost fork that has room, and returns the branch's first step. Branches begin one at a time. So a body without
- * outside calls ends before the next one begins.
+ * Begins one more branch of the innermost fork that has room, and returns the branch's first step. Branches begin one at a time. So the body of a
+ * branch that waits for nothing ends before the next branch begins.
  */
 export function beginNextBranch(draft: JobDraft): string | undefined {
   for (let parent = draft.forksWithRoom.at(-1); parent !== undefined; parent = draft.forksWithRoom.at(-1)) {

@@ -378,7 +378,8 @@ function cancel(draftFor: DraftFor, job: Job, fact: JobCancelled): Change {
 }
 
 /**
- * Makes the job PENDING again. It continues from the steps that failed, with new attempts of the same visits, which have the same idempotency keys.
+ * Makes the job PENDING again. It continues from the steps that failed or were cancelled, with new attempts of the same visits, which have the same
+ * idempotency keys.
  */
 function resume(draftFor: DraftFor, job: Job, fact: JobResumed): Change {
   const { state } = job;

@@ -151,7 +151,7 @@ interface Seen {
 }
 
 export interface BatchTurn {
-  /** Runs `decide`. Returns undefined, without calling it, once the organization has used its time in this batch. */
+  /** Runs `decide`. Returns undefined, without calling it, once the organization has used its time in this batch, or its commands are deferred. */
   take<Decision>(
     job: { readonly organizationId: string; readonly jobId: string },
     decide: () => Decision,

@@ -33,8 +33,9 @@ export class JobTelling<Found extends { readonly organizationId: string }> {
   }
 
   /**
-   * Tells the jobs of organizations that are not busy, in their order, until `endMs` (a reading of `performance.now()`). `tell` returns whether it
-   * changed its job. The round does not end before it has changed a job: jobs that cannot be changed would be first again in the next round.
+   * Tells jobs, in their order, until `endMs` (a reading of `performance.now()`). None of the jobs may belong to a busy organization. `tell` returns
+   * whether it changed its job. The round is not cut short before it has changed a job: jobs that cannot be changed would be first again in the next
+   * round.
    */
   async tell(
     found: readonly Found[],

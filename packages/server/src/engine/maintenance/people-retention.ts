@@ -15,7 +15,7 @@ const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 const maxRowsAtOnce = 5_000;
 
-/** Deletes old account activity, and invitations that can no longer be accepted, a bounded number at a time. */
+/** Deletes old account activity, and invitations that expired long ago, a bounded number at a time. */
 export function peopleRetentionDuty({ database, now, ...kept }: PeopleRetentionOptions): Duty {
   return {
     name: "people-retention",

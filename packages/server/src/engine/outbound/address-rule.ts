@@ -66,7 +66,8 @@ export function addressOf(hostname: string): string | undefined {
 }
 
 /**
- * Whether a port may be called. The ports below 1024 belong to other protocols, such as mail. Their servers could read a prepared body as commands.
+ * Whether a port may be called. Apart from 80 and 443, the ports below 1024 belong to other protocols, such as mail. Their servers could read a
+ * prepared body as commands.
  */
 function isCallablePort(port: string): boolean {
   return port === "" || port === "80" || port === "443" || Number(port) >= 1024;

@@ -78,7 +78,10 @@ export class JobReader {
     return standing && { standing };
   }
 
-  /** Reads the whole job. `known` is its standing if the caller has just read it. Without values, the runs say that their values are left out. */
+  /**
+   * Reads the whole job. `known` is its standing if the caller has just read it. If `withValues` is false, the values of a large job are not read,
+   * and its runs say that they are left out.
+   */
   async read(
     key: JobKey,
     { known, withValues = true }: { readonly known?: JobStanding; readonly withValues?: boolean } = {},

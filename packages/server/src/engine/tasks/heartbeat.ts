@@ -24,5 +24,5 @@ export async function heartbeat(db: Queryable, call: CallKey, progress: JsonValu
 
 /** A commit locks the row of a task for a few milliseconds, so the first pause is short. */
 const firstPauseMs = 10;
-/** The time in milliseconds after which a worker is told to send its heartbeat again. */
+/** The longest time in milliseconds for which a heartbeat tries a locked row again. After that, the worker is told to send the heartbeat again. */
 const longestMs = 1_000;

@@ -5,8 +5,8 @@ import { DashboardFiles } from "./dashboard-files.ts";
 import { pageHeaders } from "./page-headers.ts";
 
 /**
- * The paths of the dashboard's pages. Every page is below `/app`, so that no page hides an operation of the API, and an unknown path of the API stays
- * a 404.
+ * The paths of the dashboard's pages. Every page except `/` and `/signed-in` is below `/app`, so that no page hides an operation of the API, and an
+ * unknown path of the API stays a 404.
  */
 const pagePaths = ["/", "/signed-in", "/app", "/app/*"];
 const assetPath = "/assets/*";
@@ -22,7 +22,7 @@ export function dashboardRoutes(app: App, { basePath, publicUrl }: ServerParts):
       if (page === undefined)
         throw new ServiceError("NotFoundError", "The dashboard is not built here. Run `npm run build`.");
       reply.headers(pageHeaders);
-      // The page is asked for each time, so that no browser keeps a page whose scripts are gone.
+      // A browser must ask for the page each time, so that it shows no old page whose scripts are gone.
       return sendAsset(request, reply, page, "no-cache");
     });
   }

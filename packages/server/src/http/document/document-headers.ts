@@ -94,7 +94,7 @@ function isProblem({ content }: DocumentedAnswer): boolean {
   return content !== undefined && "application/problem+json" in content;
 }
 
-/** An answer with the id of a thing also has its address, as Location. */
+/** A 201 answer with the id of a thing also has the thing's address, as Location. */
 function hasId({ content }: DocumentedAnswer, schemas: Readonly<Record<string, AnswerSchema>>): boolean {
   const namesId = (schema: AnswerSchema | undefined): boolean => {
     if (schema?.$ref !== undefined) return namesId(schemas[schema.$ref.split("/").at(-1) ?? ""]);

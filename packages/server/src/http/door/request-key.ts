@@ -13,7 +13,7 @@ export interface RequestKey {
   readonly requestHash: Buffer;
 }
 
-/** Returns the key that identifies a repetition, and the hash of the whole request; undefined when the request has no such header. */
+/** Returns the key that identifies a repetition, and the hash of the whole request; undefined when no header of the request gives a key. */
 export function requestKeyOf(request: FastifyRequest): RequestKey | undefined {
   const key = request.headers[idempotencyHeader];
   if (key === undefined) return derivedKey(request);
@@ -36,7 +36,7 @@ export function attemptOf({ headers }: FastifyRequest): number {
   return Number(/^attempt=(\d{1,9})(?:;|$)/.exec(String(headers[attemptHeader]))?.[1] ?? 0);
 }
 
-/** Rejects a key that the operation does not honour, so that no key is accepted and then ignored. */
+/** Rejects a key that the operation does not honour, so that no change ignores a key. A read ignores it. */
 export const rejectKey: onRequestHookHandler = (request, _reply, done) => {
   const isRead = request.method === "GET" || request.method === "HEAD";
   if (isRead || request.headers[idempotencyHeader] === undefined) return done();

@@ -10,7 +10,7 @@ import { invalidPart, ServiceError } from "../../core/service-error.ts";
 
 /**
  * Checks requests against the same schemas that the document shows. Nothing is converted or dropped silently, with one exception: a query is all
- * text, so its numbers and booleans are read as such. The first request of an operation compiles its schemas, because compiling those of all
+ * text, so its numbers, booleans and lists are read as such. The first request of an operation compiles its schemas, because compiling those of all
  * operations would take 180 ms of each start. A test compiles them all.
  */
 export function createValidatorCompiler(): FastifySchemaCompiler<object> {
@@ -155,8 +155,8 @@ function checkQuery(findErrors: FindErrors, schema: QuerySchema, received: unkno
 }
 
 /**
- * Reads the numbers and booleans of a query. A text that is neither stays a text, and so does a parameter that is given twice. The schema then
- * reports it.
+ * Reads the numbers, booleans and lists of a query. Any other text stays a text, and a parameter that is given twice stays a list of texts. The
+ * schema then reports what does not fit.
  */
 function readQuery(schema: QuerySchema, received: unknown): Record<string, unknown> {
   const query: Record<string, unknown> = { ...(received as Record<string, unknown>) };

@@ -64,7 +64,7 @@ const ChildJobSchema = Type.Object(
   { title: "ChildJob" },
 );
 
-/** Pages show fewer children than this, and ListJobs returns all of them. */
+/** An answer shows at most this many children, and ListJobs returns all of them. */
 export const maxShownChildren = 100;
 
 const ChildJobsSchema = Type.Object(

@@ -8,8 +8,8 @@ import type { ServerParts } from "../door/app.ts";
 import type { Look } from "./look.ts";
 
 /**
- * Runs before the sign-in page. A browser is not asked for a password if it has just opened a link of `stepwell dev`, or if the person has just given
- * the password on the page of an invitation.
+ * Runs before the sign-in page. At the sign-in to the dashboard, a browser is not asked for a password if it has just opened a link of `stepwell
+ * dev`, or if the person has just given the password on the page of an invitation.
  */
 export function signInByLink(provider: Provider, parts: ServerParts, look: Look): Middleware {
   const { openId, secrets, engine, basePath } = parts;

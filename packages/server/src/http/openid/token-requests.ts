@@ -25,7 +25,7 @@ export function tokenRequests(provider: Provider, ledger: RefreshLedger, look: L
     }
     if (ctx.path !== guarded.token) return await next();
     const form = await formOf(ctx);
-    // The body names the client. As long as that is unknown, no page may read the answer.
+    // The body names the client. As long as the client is unknown, no page may read the answer.
     if (form === undefined)
       return sendError(ctx, 413, "invalid_request", "the body is larger than this endpoint accepts");
     const clientId = only(form, "client_id");

@@ -1,4 +1,4 @@
-/** HTML that is ready to send. Only `html` makes it, so that text from outside is always escaped. */
+/** HTML that is ready to send. Apart from the constant `style`, only `html` makes it, so that text from outside is always escaped. */
 export class Markup {
   readonly text: string;
 

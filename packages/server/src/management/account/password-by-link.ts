@@ -35,8 +35,9 @@ export interface PasswordByLink {
 
 /**
  * Sets the password of the user whom a link is for. Ends all earlier access, because somebody else may have created the account. Only a user token
- * that was made together with the link stays valid. A use that comes too late counts as a failed sign-in of its network address, because many uses of
- * one link at the same moment would otherwise fill the queue of the password hashes. Throws 429 after too many attempts.
+ * that was made together with the link stays valid. A use whose link was used up while it waited for its turn counts as a failed sign-in of its
+ * network address, because many uses of one link at the same moment would otherwise fill the queue of the password hashes. Throws 429 after too many
+ * attempts.
  */
 export async function setPasswordByLink(
   parts: PasswordByLinkParts,

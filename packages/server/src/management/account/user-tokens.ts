@@ -31,7 +31,8 @@ export interface AddedUserToken {
 
 /**
  * Creates a token that acts as the caller, who confirms who they are. Throws what `confirmPerson` throws. Throws 401 when the caller's own credential
- * has ended, 403 for a life longer than that of the token of the request, and 409 when the account has as many tokens as it may.
+ * has ended, 403 for a life longer than that of the token with which the caller made the request, and 409 when the account has as many tokens as it
+ * may.
  */
 export async function createUserToken(
   parts: RevokingParts & ConfirmationParts,
@@ -77,7 +78,7 @@ export async function readUserTokenUse(
   return { name: "userTokens", maximum: config.maxUserTokens, isOwn: false, usedCount };
 }
 
-/** Revokes one of the actor's own tokens. Throws 404 when there is none. */
+/** Revokes one of the actor's own tokens. Throws 404 when the actor has no such token. */
 export async function revokeUserToken(parts: RevokingParts, act: Act, tokenId: string): Promise<void> {
   const { database, authenticator } = parts;
   const tokenHash = await database.transaction(async (transaction) => {
@@ -88,7 +89,7 @@ export async function revokeUserToken(parts: RevokingParts, act: Act, tokenId: s
   authenticator.forgetToken(tokenHash);
 }
 
-/** Adds a token to an account, in a transaction that records the reason. */
+/** Adds a token to an account. The caller's code records the reason in the same transaction. */
 export async function addUserToken(
   transaction: Transaction,
   wanted: Omit<UserToken, "tokenPrefix">,

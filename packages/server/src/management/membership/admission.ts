@@ -28,8 +28,8 @@ export interface AdmissionParts extends MembershipParts {
 }
 
 /**
- * Admits a person for whom a provider vouches. A person who was admitted before is recognized by issuer and subject, never by the e-mail address. The
- * first time, the person gets the account with that address, or a new account.
+ * Admits a person for whom a provider vouches, or rejects them. A person who was admitted before is recognized by issuer and subject, never by the
+ * e-mail address. The first time, the person gets the account with that address, or a new account.
  */
 export async function admit(
   parts: AdmissionParts,

@@ -3,7 +3,7 @@ import { hasMemberWithRole, type Member } from "../../store/access/members.ts";
 import type { Transaction } from "../../store/home/database.ts";
 
 /**
- * Tells whether the member is the only owner of an organization. That owner must stay, because an organization without an owner could never get one
+ * Tells whether the member is the only owner of an organization. That owner must stay, because an organization without an owner might never get one
  * again. Lock the grants first: otherwise, if two owners leave at the same time, each sees that the other one stays.
  */
 export async function isLastOwner(

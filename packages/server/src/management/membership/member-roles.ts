@@ -19,7 +19,7 @@ export function hasSameRoles(one: HeldRoles, other: HeldRoles): boolean {
 }
 
 /**
- * Keeps `owner` for the last owner, because an organization without an owner could never get one again. The role still counts as given by the
+ * Keeps `owner` for the last owner, because an organization without an owner might never get one again. The role still counts as given by the
  * provider, which can take it away later.
  */
 export function withOwner({ roles, providerRoles }: HeldRoles): HeldRoles {

@@ -38,8 +38,8 @@ export const defaultInvitationDays = 7;
 
 /**
  * Invites a person. Throws 400 for an end that is too late or in the past, and for a name that belongs to no role. Throws 403 unless the caller holds
- * everything that the roles permit, and calls with a token that lives as long as the link. Throws 409 when too many invitations are open or the
- * organization has too many members. A repetition revokes the invitation of the earlier attempt.
+ * everything that the roles permit, and for a requested end after the end of the caller's own token. Throws 409 when too many invitations are open or
+ * the organization has too many members. A repetition revokes the invitation of the earlier attempt.
  */
 export async function createInvitation(
   parts: ManagementParts,

@@ -54,7 +54,7 @@ export interface OwnedOrganization extends OrganizationNames {
   readonly organizationId: string;
   /** The requested key. If it is left out, a key is made from the name. */
   readonly key?: string;
-  /** The user who becomes the owner, because an organization without an owner could never get one. */
+  /** The user who becomes the owner, because an organization without an owner might never get one. */
   readonly ownerId: string;
   readonly createdAt: Timestamp;
 }
@@ -84,7 +84,7 @@ export interface OrganizationChange extends Partial<OrganizationNames> {
 /**
  * Renames an organization, or changes whether it requires a second factor of its members. Throws 404 when there is no such organization, and 412 when
  * it is not as the caller read it. When the caller would turn the demand for a second factor on, throws 403 for an API token, and 409 for a person
- * without a second factor.
+ * who has no second factor and did not sign in at an external issuer.
  */
 export async function updateOrganization(
   { database, engine, authenticator }: RevokingParts,

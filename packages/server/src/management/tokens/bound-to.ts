@@ -43,8 +43,8 @@ export async function readBoundTo(db: Queryable, organizationId: string, named: 
 }
 
 /**
- * Throws 400 for a token that is bound to one event but has other permissions: such a token is sent by e-mail, so it may only do that one thing.
- * `pointer` leads to the field of the request.
+ * Throws 400 for a token that is bound to one event but has other permissions: such a token is often sent by e-mail, so it may only do that one
+ * thing. `pointer` leads to the field of the request.
  */
 export function requireFitting(bound: BoundTo, permissions: readonly string[], pointer: string): void {
   if (boundsOf(bound)?.jobEvent === undefined) return;

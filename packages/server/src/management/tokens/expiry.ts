@@ -5,12 +5,12 @@ import { toTime } from "../../core/time.ts";
 import { findApiToken } from "../../store/access/tokens.ts";
 import type { Queryable } from "../../store/home/database.ts";
 
-/** If a request names no end, the token ends after this time, so that a forgotten secret stops working by itself. */
+/** If a request names no end, the token ends after this time at the latest, so that a forgotten secret stops working by itself. */
 export const defaultTokenDays = 90;
 
 /**
- * Returns the time at which a new token ends: as requested, or after `defaultTokenDays` if the request does not say; null means never. Throws 400 for
- * a time in the past, and otherwise what `expiryWithin` throws.
+ * Returns the time at which a new token ends: as requested, or, if the request does not say, after `defaultTokenDays` or with the caller's own token,
+ * whichever is earlier; null means never. Throws 400 for a time in the past, and otherwise what `expiryWithin` throws.
  */
 export function expiryOfNew(
   askedFor: Timestamp | null | undefined,

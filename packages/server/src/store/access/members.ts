@@ -38,7 +38,7 @@ export interface Membership {
   readonly requiresSecondFactor: boolean;
 }
 
-/** Finds the user's memberships in these organizations, except deleted ones. */
+/** Finds the user's memberships in these organizations. Deleted organizations are left out. */
 export async function findMemberships(
   db: Queryable,
   userId: string,

@@ -108,8 +108,8 @@ function lookAtSession(processId: number, settings: Readonly<Record<string, numb
 }
 
 /**
- * Makes TLS strict. The driver treats every mode that asks for TLS as verify-full, but warns on standard error that this may change. So the mode is
- * replaced here.
+ * Makes TLS strict. The driver treats the modes prefer, require and verify-ca as verify-full, but warns on standard error that this may change. So
+ * the mode is replaced here. An address with `uselibpqcompat` stays as it is.
  */
 function withStrictTls(databaseUrl: string): string {
   return databaseUrl.includes("uselibpqcompat=")

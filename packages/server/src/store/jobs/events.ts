@@ -120,8 +120,8 @@ const consumeEvents = statement<never>(
 );
 
 /**
- * Finds the events without a match that are kept with these ids on these jobs. The job's state does not list such events, because anybody may send
- * any number of them.
+ * Finds the events without a match that are kept with these ids on these jobs. The job's state does not list such events, because a job may have up
+ * to `maxEventsPerJob` of them.
  */
 export async function findKeptEvents(
   db: Queryable,

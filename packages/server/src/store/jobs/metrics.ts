@@ -94,7 +94,7 @@ export interface RunningJobs {
 
 /**
  * Counts the jobs that are RUNNING now and, among them, the jobs that wait for events. Counting ends after `max` running jobs, because counting all
- * of them would mean reading all of them. No index lists all waiting jobs of an organization and no other jobs.
+ * of them would mean reading all of them. There is no index that has the waiting jobs of an organization and nothing else.
  */
 export async function countRunningJobs(
   db: Queryable,

@@ -8,7 +8,7 @@ export interface BackoffRule {
   readonly maxWaitSeconds: number;
   /** The count begins anew when there was no attempt for this long. */
   readonly forgetAfterSilentSeconds: number;
-  /** The count begins anew this long after its first attempt, unless the subject is blocked at that moment. */
+  /** The count begins anew this long after its first attempt or, if the subject is blocked at that moment, when the block ends. */
   readonly forgetAfterSeconds: number;
 }
 

@@ -2,7 +2,10 @@ import { describeValue, type RawObject } from "../../json/raw-object.ts";
 import { pointerTo, quoted } from "../../problem.ts";
 import { isLongerThan } from "../definition-name.ts";
 
-/** An error as definitions name it: by the service's code, or by the name that the called side gave it. */
+/**
+ * An error as definitions name it: by the service's code, or by its type, which is the name that the called side gave it or one of the service's own,
+ * such as `HttpStatus404`.
+ */
 export interface NamedError {
   readonly code: string;
   readonly type?: string;
@@ -15,13 +18,13 @@ export function isNamed(names: readonly string[] | undefined, { code, type }: Na
 
 export interface ErrorNameSurroundings {
   readonly limits: { readonly maxNameLength: number };
-  /** Whether the version is registered. The names in a registered version are not checked, even if later releases add codes. */
+  /** Whether the version is registered. The names in a registered version are not checked again, whatever codes a later release adds. */
   readonly isRegistered: boolean;
 }
 
 /**
- * Reads `on`, a list of names of errors without repetitions; undefined when it is missing or wrong. `useless` has the codes that have no effect here,
- * each with the reason.
+ * Reads `on`, a list of names of errors without repetitions; undefined when it is missing or is not a list of texts. `useless` has the codes that
+ * have no effect here, each with the reason.
  */
 export function readErrorNames(
   raw: RawObject,

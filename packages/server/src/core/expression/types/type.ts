@@ -231,7 +231,7 @@ export function valuesOf(type: Type): readonly JsonValue[] | undefined {
 /** Keeps the values, because finding them means checking each value against its schema. */
 const valuesCache = new WeakMap<Schema, { readonly values: readonly JsonValue[] | undefined }>();
 
-/** The cost of reading each possible text, when the texts are known. `unitsPerText` counts units of `TypingBudget`. Long texts cost more. */
+/** The cost of reading all possible texts, when they are known. `unitsPerText` counts units of `TypingBudget`. Long texts cost more. */
 export function costOfTexts(type: Type, unitsPerText: number): number {
   const texts = (valuesOf(type) ?? []).filter((value) => typeof value === "string");
   return texts.reduce((sum, text) => sum + unitsPerText + text.length / charactersPerUnit, 0);

@@ -30,7 +30,7 @@ interface Sent {
   readonly isDefined: boolean;
   /** Whether some step takes the property. */
   readonly isTaken: (property: string) => boolean;
-  /** Whether some expression reads the payload. It may take any part of it. */
+  /** Whether some expression reads the payload. An expression may take any part of the payload. */
   readonly isRead: boolean;
 }
 

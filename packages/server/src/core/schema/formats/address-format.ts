@@ -45,7 +45,10 @@ export function isUri(text: string): boolean {
   return scheme.test(text) && hasUriCharacters(text);
 }
 
-/** A URI, or a reference that is resolved against one: a path, a query, or a fragment. In a path, a colon may only come after a slash. */
+/**
+ * A URI, or a reference that is resolved against one: a path, a query, or a fragment. In the path of such a reference, a colon may only come after a
+ * slash.
+ */
 export function isUriReference(text: string): boolean {
   return (scheme.test(text) || !colonInFirstSegment.test(text)) && hasUriCharacters(text);
 }

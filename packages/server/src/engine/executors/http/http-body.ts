@@ -4,7 +4,7 @@ import type { Dispatcher } from "undici";
 
 type Answer = Pick<Dispatcher.ResponseData, "headers" | "body">;
 
-/** Reads and unpacks the body of an answer. It never reads or unpacks more than `maxBytes`, because a few bytes may unpack to gigabytes. */
+/** Reads and unpacks the body of an answer. It stops as soon as there are more than `maxBytes`, because a few bytes may unpack to gigabytes. */
 export async function readBody({ headers, body }: Answer, maxBytes: number): Promise<Buffer> {
   const { bytes, isWhole } = await read(body, maxBytes);
   if (!isWhole) throw new BodyTooLargeError(maxBytes);

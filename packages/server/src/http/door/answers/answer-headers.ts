@@ -1,6 +1,9 @@
 import type { Config } from "../../../config.ts";
 
-/** The headers of every answer, whether an operation, the sign-in or the HTTP server itself writes it. */
+/**
+ * The headers of every answer, whether an operation, the sign-in or the HTTP server itself writes it. An answer that may be cached replaces
+ * `cache-control`.
+ */
 export function answerHeaders({ baseUrl }: Pick<Config, "baseUrl">): Readonly<Record<string, string>> {
   return {
     "x-content-type-options": "nosniff",
