@@ -24,7 +24,7 @@ export function formerly<Value>(formerVariable: string, setting: Setting<Value>)
   return { ...setting, formerVariable };
 }
 
-/** Lets the value also come from a file, as containers and supervisors pass secrets: an environment is visible in too many places. */
+/** Lets the value also come from a file. Containers and supervisors pass secrets in files, because an environment is visible in too many places. */
 export function orFile<Value>(setting: Setting<Value>): Setting<Value> {
   return { ...setting, fileVariable: `${setting.variable}_FILE` };
 }

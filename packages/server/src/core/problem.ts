@@ -54,7 +54,7 @@ export function sentence(text: string): string {
 
 /**
  * Collects problems, up to a bound on their number and their total length. A document of half a megabyte can have a hundred thousand mistakes. Nobody
- * reads more than the first ones, and the answer must not be larger than the request. Code that reads a document stops when the list is full.
+ * reads more than the first ones, and the size of the answer must be bounded. Code that reads a document stops when the list is full.
  */
 export class ProblemList {
   readonly #maxProblems: number;

@@ -79,7 +79,7 @@ function judgeFileSystem(dataDir: string): Finding[] {
   return [...findings, ok("disk", room)];
 }
 
-/** The kinds of file systems that are not a local disk, by their number on Linux (statfs(2)). Other systems are not checked. */
+/** The kinds of file systems that are not a local disk, by their number on Linux (statfs(2)). Other operating systems are not checked. */
 const fileSystems: ReadonlyMap<number, (dataDir: string) => Finding> = new Map([
   [0x01021994, inMemory],
   [0x858458f6, inMemory],

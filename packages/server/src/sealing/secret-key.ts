@@ -5,7 +5,10 @@ import type { Config } from "../config.ts";
 import { inDataDirectory } from "../store/home/data-directory.ts";
 import { SecretBox } from "./secret-box.ts";
 
-/** The box that seals with the present secret key, and also opens values that were sealed with an earlier or a future key. Throws as `secretKeyOf` does. */
+/**
+ * The box that seals with the present secret key, and also opens values that were sealed with an earlier or a future key. Throws as `secretKeyOf`
+ * does.
+ */
 export function secretBoxOf(config: SecretKeyConfig & Pick<Config, "otherSecretKeys">): SecretBox {
   const others = config.otherSecretKeys.map((key) => parse(key, "Each key of STEPWELL_OTHER_SECRET_KEYS"));
   return new SecretBox(secretKeyOf(config), others);
@@ -40,7 +43,10 @@ function parse(text: string, where: string): Buffer {
   return key;
 }
 
-/** The flag `wx` fails if another process has created the file meanwhile. Then the key in that file counts. */
+/**
+ * With the flag `wx`, the write fails if the file exists already: from an earlier start, or because another process has just created it. Then the key
+ * in that file counts.
+ */
 function keyInFile(dataDir: string): Buffer {
   const file = join(dataDir, "secret.key");
   const text = inDataDirectory(dataDir, () => {

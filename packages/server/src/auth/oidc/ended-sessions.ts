@@ -4,7 +4,7 @@ import { type GrantOwner, ownerOfGrant } from "./grant-id.ts";
 import type { Middleware } from "./provider-parts.ts";
 import type { Sessions } from "./sessions.ts";
 
-/** The name under which the provider keeps the browser's own session beside those of its clients. */
+/** The name under which the provider keeps the browser's own session, beside the sessions of OAuth clients. */
 export const browserSession = "browser";
 
 const ends = new WeakMap<object, Map<string, Pick<GrantOwner, "userId" | "sessionId">>>();

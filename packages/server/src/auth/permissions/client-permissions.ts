@@ -1,8 +1,9 @@
 import type { Permission, PermissionSet } from "./permissions.ts";
 
 /**
- * Returns what a member may do through an OAuth client of the organization: everything that the member may do, except managing credentials, members,
- * and what members may do. A page that belongs to somebody else must not keep access after the member's sign-in there has ended.
+ * Returns what a member may do through an OAuth client of the organization: everything that the member may do, except what concerns credentials,
+ * members, roles or accounts, and except creating, changing or deleting an organization. A page that belongs to somebody else must not keep access
+ * after the member's sign-in there has ended.
  */
 export function withoutWithheld(held: PermissionSet | undefined): PermissionSet | undefined {
   if (held === undefined) return undefined;

@@ -50,10 +50,13 @@ export type DeclaredPermission = Permission | "any" | "none";
 
 export type PermissionSet = ReadonlySet<Permission>;
 
-/** The permissions of people outside of any organization: every signed-in user has them, and an API token never does. */
+/**
+ * The permissions of people outside of any organization: a signed-in user has them, except through an OAuth client of an organization. An API token
+ * never has them.
+ */
 const personalPermissions = ["organization:create", "account:manage", "invitation:accept"] as const;
 
-/** The permissions of every signed-in user outside of any organization. */
+/** The permissions of a signed-in user outside of any organization. An OAuth client of an organization has fewer there. */
 export const signedInPermissions: PermissionSet = new Set<Permission>([...personalPermissions, "organization:read"]);
 
 export type GrantablePermission = Exclude<Permission, (typeof personalPermissions)[number]>;

@@ -27,12 +27,17 @@ export function reachesWorkflow({ workflowIds, jobEvent }: Bounds, workflowId: s
   return jobEvent === undefined && (workflowIds === undefined || workflowIds.has(workflowId));
 }
 
-/** Tells whether the token may set this tag, delete it, or run the version that it points at. `tag` is null for a version that was not chosen by tag. */
+/**
+ * Tells whether the token may set this tag, delete it, or run the version that it points at. `tag` is null for a version that was not chosen by tag.
+ */
 export function mayUseTag({ tags, jobEvent }: Bounds, tag: string | null): boolean {
   return jobEvent === undefined && (tags === undefined || (tag !== null && tags.has(tag)));
 }
 
-/** Tells whether the token reaches this job. A token that may only send one event reaches only the job of that event. */
+/**
+ * Tells whether the bound `jobEvent` allows this job: a token that may only send one event reaches only the job of that event. The bound to workflows
+ * is not checked here.
+ */
 export function reachesJob({ jobEvent }: Bounds, jobId: string): boolean {
   return jobEvent === undefined || jobEvent.jobId === jobId;
 }

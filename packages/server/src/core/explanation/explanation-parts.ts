@@ -171,6 +171,6 @@ export interface Circumstances {
   /** Whether the call has begun. Undefined when another node holds it, because only that node knows. */
   readonly hasCallBegun: boolean | undefined;
   readonly defaultTimeoutMs: number;
-  /** The name of the actor who cancelled the job; undefined when that account is gone. */
+  /** The name of the user or API token that cancelled the job; undefined when neither did, or when it is gone. */
   readonly cancelledByName: string | undefined;
 }

@@ -360,7 +360,10 @@ export class JobDraft {
     return { status: "RUNNING", progress: this.progress, cursors, ...timeout };
   }
 
-  /** Returns the final state, and the notice for the parent, which is sent only once. */
+  /**
+   * Returns the state after the change, and whether the job has finished. Once it has, also returns the notice for the parent, which is sent only
+   * once.
+   */
   #ending(): { readonly state: JobState; readonly isFinished: boolean; readonly notice?: ChildNotice } {
     const state = this.#state();
     const isFinished = state.status !== "PENDING" && state.status !== "RUNNING";

@@ -252,7 +252,8 @@ class JsonWalk {
 
 const repeatedKey = "occurs twice in this object; keep one of the two";
 const byteOrderMark = "\ufeff";
-// These patterns are sticky, so each matches only at the position of the walk. None of them can backtrack, so all take linear time.
+// All these patterns except the last one are sticky, so each matches only at the position of the walk, and they cannot backtrack. All of them take
+// linear time.
 const whitespace = /[ \t\n\r]*/y;
 const plainCharacters = /[ !#-[\]-\uffff]*/y;
 const escapeSequence = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;

@@ -25,7 +25,10 @@ export interface NewCall {
 
 export interface CallTerms {
   readonly now: Timestamp;
-  /** Call this function once for each call of the batch, in order. It returns whether that call will begin as soon as the batch is committed. */
+  /**
+   * Call this function once for each call of the batch that may begin with the commit, in order. It returns whether that call will begin as soon as
+   * the batch is committed.
+   */
   readonly beginsAtOnce: (organizationId: string) => boolean;
   /** Offers the tasks of this batch to workers. Without it, the tasks wait until a worker asks for them. */
   readonly offers?: TaskOffers | undefined;

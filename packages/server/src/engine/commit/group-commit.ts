@@ -51,7 +51,7 @@ export interface GroupCommitOptions {
   readonly leaseTerm: () => number;
   /** Called after each commit, before its callers are answered. Must not throw. */
   readonly onCommitted: (changed: readonly ChangedJob[], stats: CommitStats) => void;
-  /** Called with a caller's command that failed because of a defect, so that the defect is logged. */
+  /** Called with a command that failed because of a defect, to log the defect. A fact of the engine about a job parks the job instead. */
   readonly onDefect: (error: unknown, command: Command) => void;
 }
 

@@ -15,7 +15,7 @@ export interface NextBatchOptions {
   readonly parking: Parking;
   readonly maxBatchSize: number;
   readonly maxBatchBytes: number;
-  /** Whether the batch before had only commands of costly organizations. */
+  /** Whether the batch before had only commands of costly organizations while commands of other organizations waited. */
   readonly wasCostly: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface NextBatch<One> {
  * Takes commands in the order of arrival, up to the bounds. The commands of one organization in the batch are for at most as many jobs as the
  * organization has room for (`Turns`). A second command with the same idempotency key waits for the next batch. Once a command for a job has failed
  * alone, later commands for this job are in batches of their own, so that other commands need not be split off again. Organizations whose commands
- * were costly recently take turns with the other organizations. So a cheap command waits for a costly one only if the costly one has begun already.
+ * were costly recently take turns with the other organizations. So a cheap command does not wait for all costly ones that came before it.
  */
 export function takeNextBatch<One extends Queued>(queue: readonly One[], options: NextBatchOptions): NextBatch<One> {
   const { turns, parking, maxBatchSize, maxBatchBytes } = options;

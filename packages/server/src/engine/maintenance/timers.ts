@@ -39,8 +39,9 @@ const maxVersionsAtOnce = 500;
 const minShare = 20;
 
 /**
- * Wakes what is due: pending jobs, next attempts, timeouts of waits and of whole jobs. The poll finds every timer. The hint from the node that set a
- * timer only makes the poll come at the right time. When two nodes find the same job, the second node finds nothing due once it has locked the row.
+ * Wakes what is due: pending jobs, running jobs that continue in another commit, next attempts, ends of sleeps, timeouts of waits and of whole jobs.
+ * The poll finds every timer. The hint from the node that set a timer only makes the poll come at the right time. When two nodes find the same job,
+ * the second node finds nothing due once it has locked the row.
  *
  * When fewer jobs are due than one round can take, the search finds all of them. Otherwise, and after a round that was cut short, the versions with
  * due jobs also take turns: each round continues after the version at which the last round stopped. The jobs of each organization are told

@@ -12,7 +12,10 @@ export interface ParkingOptions {
 
 export type ParkedThing = VersionKey | JobKey;
 
-/** Thrown for a version whose definition this node does not understand. The message may be shown to everybody who may read the version. */
+/**
+ * Thrown for a version whose definition this node does not understand, or that is not in the store. The message may be shown to everybody who may
+ * read the version.
+ */
 export class UnreadableVersionError extends Error {
   constructor(detail: string) {
     super(detail);
@@ -31,7 +34,8 @@ export interface Parked {
 /**
  * Parks what this node cannot continue: versions that it cannot compile, and jobs on which a fact of the engine failed or whose call or task could
  * not be taken over. Searches leave the parked versions and jobs out, so that they delay nobody else. Each is tried again after a pause, which
- * doubles every time. They are parked only in this node's memory, because other nodes may run another release that can continue them.
+ * doubles every time until it is a minute long. They are parked only in this node's memory, because other nodes may run another release that can
+ * continue them.
  */
 export class Parking {
   readonly #versions: ParkingLot;

@@ -31,8 +31,8 @@ export class Plans {
 
   /**
    * Loads, for each version, its plan or the reason why there is none. A version that fails does not keep the others from their plans. Throws
-   * `TooMuchAtOnceError` for several versions whose plans together are larger than the cache may be. `onCompiled` receives how long each version of
-   * an organization took to compile.
+   * `TooMuchAtOnceError` for several versions when the plans that must be compiled are together larger than the cache may be. `onCompiled` receives
+   * how long each version of an organization took to compile.
    */
   async load(
     db: Queryable,

@@ -16,8 +16,8 @@ const maxCallers = 10_000;
 
 /**
  * Records denials: each 403 to an operation whose accepted changes are recorded too, in an organization to which the caller belongs. A row is written
- * before the answer is sent. Equal denials of one caller (same operation, body and target) are written once a second, and at most sixty rows a
- * minute. The field `unrecorded` of the caller's next row says how many were left out.
+ * before the answer is sent. Equal denials of one caller (same operation, body and target) are written at most once a second, and all denials of one
+ * caller in at most sixty rows a minute. The field `unrecorded` of the caller's next row says how many were left out.
  */
 export class AuditDenials {
   readonly #database: Database;
@@ -126,8 +126,8 @@ function organizationOf({ params, caller }: FastifyRequest): string | undefined 
 }
 
 /**
- * Returns a hash that distinguishes one attempt from another. It is kept in memory for a minute and never written, since a body may hold a password.
- * A request that is denied before the handler runs has an unread body, so it is read here, up to the length that would be accepted.
+ * Returns a hash that distinguishes one attempt from another. It is kept in memory, for a minute or longer, and never written, since a body may hold
+ * a password. A request that is denied before the handler runs has an unread body, so it is read here, up to the length that would be accepted.
  */
 function hashOfBody({ body, raw, routeOptions }: FastifyRequest): string | Promise<string> {
   // A request whose client hung up gives no more data, and not even an event.

@@ -71,7 +71,10 @@ export interface ProblemDetails {
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-/** Turns an error into an answer. No other function does that. Returns the code, so that the caller can log a defect. */
+/**
+ * Turns an error into an answer of the API. No function outside of this file does that; pages show errors in their own way. Returns the code, so that
+ * the caller can log a defect.
+ */
 export function sendError(reply: FastifyReply, error: unknown): AnswerCode {
   const known = asServiceError(error);
   const code = known?.code ?? "UnhandledError";

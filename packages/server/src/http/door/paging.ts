@@ -24,7 +24,7 @@ export const pagingParameters = {
 
 /**
  * The parameters of lists of things that people make. Use them with `pageOfShortList`. The default page is large, so that a client without paging
- * nearly always gets everything that the organization has. With a small page it would get the first few, without a sign that there are more.
+ * nearly always gets everything that the organization has. With a small page it would get the first few, and would not notice that there are more.
  */
 export const shortListParameters = {
   pageSize: Type.Optional(
@@ -70,7 +70,7 @@ type IsKey = (key: string) => boolean;
 
 /**
  * Reads the page that a request asks for. A token is bound to the operation, the path (and so to the organization, or else the caller) and the
- * filters. A forged token, or a token of another list, is rejected.
+ * filters. A malformed token, or a token of another list, is rejected.
  */
 export function pageOf(request: FastifyRequest, isKey: IsKey = isUuid): Page {
   return readPage(request, isKey, 25);
@@ -129,7 +129,7 @@ function bindingOf(request: FastifyRequest, filters: object): string {
     request.routeOptions.schema?.operationId,
     request.params,
     entries,
-    // A path without an organization is a list of the caller's own things.
+    // A path without an organization leads to a list of the caller's own things.
     ...(organizationId === undefined ? [request.caller.principal.id] : []),
   ];
   return hash("sha256", JSON.stringify(bound), "base64url").slice(0, bindingLength);

@@ -10,7 +10,7 @@ import { renderEntry } from "./job-history.ts";
 import { isFinishedAt } from "./job-stream.ts";
 import { accessCheck, Bell, lookMs, sendStream, serverSentEvent, slice, streamResponse } from "./server-sent.ts";
 
-/** A person has fewer jobs open at the same time. Each job counts as one of the requests that wait for a job. */
+/** A person looks at fewer jobs at the same time. Each job counts as one of the requests that wait for a job. */
 const maxJobs = 50;
 /** A client that receives nothing for twice this time knows that something between it and the service holds the stream back. */
 const heartbeatMs = 5_000;

@@ -12,7 +12,10 @@ import { type Look, showPage } from "./look.ts";
 import { readForm } from "./posted-form.ts";
 import { showTooLate } from "./problem-page.ts";
 
-/** Serves the page on which a member agrees that an OAuth client of an organization acts for them. They are asked once. */
+/**
+ * Serves the page on which a member agrees that an OAuth client of an organization acts for them. They are asked again only after they have withdrawn
+ * the consent or left the organization, or when the client demands it.
+ */
 export function consentPage(provider: Provider, parts: ServerParts, look: Look): Middleware {
   return async (ctx, next) => {
     const uid = /^\/sign-in\/([\w-]{1,64})$/.exec(ctx.path)?.[1];

@@ -58,7 +58,7 @@ ${button("Sign in and join", "quiet")}
 </form>`;
 }
 
-/** If the invitation names an address, it cannot be changed. The field still shows it, for password managers. */
+/** If the invitation names an address, the visitor cannot change this address. A hidden field still holds it, for password managers. */
 function emailField(name: string, fixedEmail: string | null, email: string | undefined): Markup {
   if (fixedEmail !== null) {
     return html`<p>For <strong>${fixedEmail}</strong></p>

@@ -174,7 +174,7 @@ ${linkButton(`Open ${displayName}`, `${basePath}/app/organizations/${organizatio
   return sendPage(reply, { title: "Welcome", content });
 }
 
-/** Errors that the visitor did not cause are passed to the handler that logs them. */
+/** Shows a page for a `ServiceError`. Throws any other error, so that it is logged with all others. */
 function sendError(reply: FastifyReply, error: unknown): FastifyReply {
   if (!(error instanceof ServiceError)) throw error;
   const { status } = errorKinds[error.code];

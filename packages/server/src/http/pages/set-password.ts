@@ -111,7 +111,7 @@ function sendDeadLink(reply: FastifyReply): FastifyReply {
   return sendPage(reply, { status: 404, title: "This link does not work", content });
 }
 
-/** Throws any error that the visitor did not cause, so that it is logged with all others. */
+/** Shows a page for a `ServiceError`. Throws any other error, so that it is logged with all others. */
 function sendError(reply: FastifyReply, error: unknown): FastifyReply {
   if (!(error instanceof ServiceError)) throw error;
   const { status } = errorKinds[error.code];

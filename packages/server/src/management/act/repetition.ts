@@ -41,8 +41,8 @@ export interface Renewable<Made extends JsonObject, Answer> {
 
 /**
  * Runs `work` in one transaction, even for a repetition. In a repetition, `work` gets what the earlier attempt made, and revokes it; otherwise it
- * gets the result of `confirm`. Throws 409 for an attempt that is older than the latest one, because the client already has the secret of the later
- * attempt.
+ * gets the result of `confirm`. Throws 409 for an attempt that is older than the latest one, because the client may already have the secret of the
+ * later attempt.
  */
 export async function transactAnew<Made extends JsonObject, Answer, Proof = undefined>(
   parts: ManagementParts,

@@ -40,12 +40,15 @@ export async function acceptInvitation(
   return accepted;
 }
 
-/** Finds the invitation of a code and locks its organization until the transaction ends. Throws like `acceptInvitation`. */
+/**
+ * Finds the invitation of a code and locks its organization until the transaction ends. Throws 404 for an unknown, revoked or expired invitation, and
+ * 409 for one that was accepted before.
+ */
 export async function openInvitation(transaction: Transaction, code: string, now: Timestamp): Promise<Invitation> {
   return (await readInvitation(transaction, code, now, lockOrganization)).invitation;
 }
 
-/** Finds the invitation of a code, to show it. Throws like `acceptInvitation`. */
+/** Finds the invitation of a code, to show it. Throws like `openInvitation`. */
 export async function showInvitation(db: Queryable, code: string, now: Timestamp): Promise<ShownInvitation> {
   return await readInvitation(db, code, now, findOrganization);
 }

@@ -45,7 +45,7 @@ export async function updateMember(
 }
 
 export interface MemberRemoval extends MemberKey {
-  /** True when the API tokens of the organization that the member made are revoked too. */
+  /** True when the API tokens that the member made in the organization are revoked too. */
   readonly revokesApiTokens?: boolean | undefined;
 }
 

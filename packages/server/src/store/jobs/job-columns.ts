@@ -3,8 +3,8 @@ import type { StoredState } from "../../core/job/values/stored-state.ts";
 import type { Timestamp } from "../../core/time.ts";
 
 /*
- * The columns of a job. Each is named here only once, with its type in one of these three lists and its value in `fixedPartOf` or `updatedPartOf`.
- * The statements that write and read jobs are made from them.
+ * The columns of a job. Each has its type in one of these three lists, and its value in `fixedPartOf` or `updatedPartOf`. The statements that write
+ * and read jobs are made from these.
  */
 
 /** Columns that are written with the job's first commit and never again. */
@@ -154,7 +154,7 @@ function fieldOf(column: string): string {
 
 function isoOrNull(at: Timestamp | null): string | null {
   if (at === null) return null;
-  // All times of one commit are equal, so one text often serves for several columns.
+  // Several times of one commit are often equal, so one text often serves for several columns.
   if (at !== latest.at) latest = { at, text: new Date(at).toISOString() };
   return latest.text;
 }

@@ -102,7 +102,7 @@ export async function readValuesInPortions(
     const wanted = numbers.slice(start).map((valueNumber) => ({ ...key, valueNumber }));
     const isLast = left <= portionBytes;
     // The first value of a portion is read even if it is larger than a portion. It is left out below if it is also larger than what is left of
-    // `maxBytes`.
+    // `maxBytes` and is not one of the first `freeCount`.
     const freeOfPortion = isLast ? Math.max(0, freeCount - start) : Math.max(1, freeCount - start);
     const portion = await readValues(db, wanted, isLast ? left : portionBytes, freeOfPortion);
     const portionSize = portion.reduce((sum, { bytes }) => sum + bytes, 0);

@@ -11,7 +11,8 @@ export interface FailureHandler {
 }
 
 /**
- * Returns the step that takes over after this error: the step of the first handler that matches it. Undefined when none matches, and the job fails.
+ * Returns the step that takes over after this error: the step of the first handler that matches it. Undefined when none matches; then the branch
+ * fails, or on the main line the job.
  */
 export function handlerOf(handlers: readonly FailureHandler[], error: NamedError): string | undefined {
   return handlers.find(({ on }) => isNamed(on, error))?.step;

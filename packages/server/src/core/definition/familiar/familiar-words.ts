@@ -1,7 +1,7 @@
 import type { FamiliarWords } from "../../json/raw-object.ts";
 
-// Each table has our word first (a field, a path of fields, or a phrase), and then the words of other workflow languages for it. Words are looked up
-// by the words of the other languages.
+// Each table has our word first (a field, a path of fields, or a phrase), and then the words of other workflow languages for it. Our words are looked
+// up by the words of the other languages.
 
 export const definitionWords = tableOf({
   workflowName: "name id key title workflow workflowId",
@@ -53,7 +53,10 @@ export const detailWords = tableOf({
   "a field of `config`": "queue priority branches items step concurrency eventIds url method seconds functionName",
 });
 
-/** Words for the config fields of all executors. A word is translated only if the executor has the field. */
+/**
+ * Words for the config fields of all executors. A word for a field is translated only if the executor has the field. A word for a phrase is always
+ * translated.
+ */
 export const configWords = tableOf({
   branches: "forkTasks forks lanes tasks steps",
   until: "completionCondition joinOn waitFor mode",

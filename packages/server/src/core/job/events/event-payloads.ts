@@ -103,9 +103,9 @@ interface VisitAhead extends WaitVisit {
 }
 
 /**
- * Returns one step for each branch: the step that the branch is in and may complete by itself, or the step that it enters next. A commit reads the
- * payloads of one visit only. Branches that are on their way to a step come first, because they need nothing but the payloads to continue. So each of
- * them gets its turn.
+ * Returns at most one step for each branch: the step that the branch is in and may complete by itself, or the step that it enters next. A commit
+ * reads the payloads of one visit only. Branches that are on their way to a step come first, because they need nothing but the payloads to continue.
+ * So each of them gets its turn.
  */
 function visitsAhead(plan: Plan, state: UnfinishedState): readonly VisitAhead[] {
   const cursors: readonly AnyCursor[] = state.cursors;

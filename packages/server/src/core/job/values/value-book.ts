@@ -36,8 +36,9 @@ export interface KnownValue {
 export const maxInlineBytes = 2_048;
 
 /**
- * Knows which values of one job have rows of their own, and writes the job's state and history with the numbers of these values. A value is written
- * only once, however many steps take it. The state machine never copies a value, so a stored value is recognized by its identity.
+ * Knows which values of one job have rows of their own, and writes the job's state and history with the numbers of these values. A large value is
+ * written only once, however many steps take it; only an extract (`#extracted`) repeats parts of it. The state machine never copies a value, so a
+ * stored value is recognized by its identity.
  */
 export class ValueBook {
   /** Objects are found by their identity. Strings are found by their text, which works as well. */

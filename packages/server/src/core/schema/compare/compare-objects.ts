@@ -44,8 +44,8 @@ function compareProperty(
 }
 
 /**
- * Compares the values of one property. When an undeclared name matches a pattern, `additionalProperties` does not apply to it, so the outcome is
- * uncertain.
+ * Compares the values of one property. An undeclared name may match a pattern, and then `additionalProperties` does not apply to it. So when there
+ * are patterns, a misfit of an undeclared name is uncertain.
  */
 function compareValueOf(
   from: Known,

@@ -38,8 +38,8 @@ function describeShort(value: JsonValue): string {
 }
 
 /**
- * Compares with the allowed values when the values of `from` are not a short list. The result is either that some values of `from` may not be
- * allowed, or that none of them is.
+ * Compares with the allowed values when the values of `from` are not a short list. The result is either that perhaps not all values of `from` are
+ * allowed, or that certainly none of them is allowed.
  */
 export function compareAllowed(from: Known, allowed: AllowedValues, kind: TypeSet): Outcome {
   const candidates = allowed.all.filter((value) => (typeOf(value) & kind) !== noTypes);

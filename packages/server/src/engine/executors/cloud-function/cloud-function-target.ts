@@ -92,7 +92,10 @@ export function disallowedConfigFields(settings: CloudFunctionSettings): Readonl
   return fields;
 }
 
-/** Reads the timeout of one attempt from a config that has it next to the function's name. A step of a definition has `timeoutSeconds` instead. */
+/**
+ * Reads the timeout of one attempt from a config that has it next to the function's name. A step whose config has no timeout may have its own
+ * `timeoutSeconds` instead.
+ */
 export function timeoutMsOf({ timeoutMs }: JsonObject): number | undefined {
   return typeof timeoutMs === "number" ? timeoutMs : undefined;
 }

@@ -131,7 +131,7 @@ function headerNameProblem(name: string, headers: JsonObject): string | undefine
   return isRepeated ? `occurs twice: ${quoted(lowerName)} is the same header in upper and lower case` : undefined;
 }
 
-/** Headers that the service sets itself. Their values say where a message ends or to which host it goes. */
+/** Headers that a config may not set. They say where a message ends or to which host it goes, or they belong to the connection. */
 const ownHeaders = new Set([
   "connection",
   "content-length",

@@ -20,7 +20,7 @@ export function contentOf(bytes: Buffer, contentType: string | undefined, maxJso
   return kind === "text" ? text : jsonIn(text, maxJsonDepth);
 }
 
-/** Converts a body to text for people, even when it is damaged; empty when it is not text. */
+/** Converts a body to text for people, even when it is damaged; empty unless its content type says that it is text or JSON. */
 export function readableText(bytes: Buffer, contentType: string | undefined): string {
   const type = mimeTypeOf(contentType);
   return type === undefined || kindOf(type) === "binary" ? "" : bytes.toString("utf8");

@@ -65,8 +65,8 @@ async function send(request: HttpRequest, { signal, agentOf }: Surroundings): Pr
 }
 
 /**
- * Finds the address to which an answer redirects. Undefined when the redirect is not followed. A redirect with status 303 is followed after any
- * method, and the others only after GET and HEAD.
+ * Finds the address to which an answer redirects. Undefined when the redirect is not followed. A status that counts as success is never followed.
+ * Otherwise, a redirect with status 303 is followed after any method, and the others only after GET and HEAD.
  */
 function locationOf(
   { method, successStatus }: HttpRequest,
