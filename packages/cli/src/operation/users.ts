@@ -96,7 +96,7 @@ async function openUnlocked(config: Config): Promise<Database> {
   } catch (error) {
     if (!(error instanceof DirectoryLockedError)) throw error;
     throw new Error(
-      `The service runs on the embedded store in ${config.dataDir}, which only one process can open. Stop the service, run this command again, and start the service. A link to set a password mostly needs no stop: an owner of the user's organization can make one with CreatePasswordLink, unless the user belongs to other organizations, too.`,
+      `The service runs on the embedded store in ${config.dataDir}, which only one process can open. Stop the service, run this command again, and start the service. A link to set a password usually needs no stop: an owner of the user's organization can make one with CreatePasswordLink, unless the user belongs to other organizations, too.`,
       { cause: error },
     );
   }

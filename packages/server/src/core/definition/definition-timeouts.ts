@@ -64,7 +64,8 @@ const defaults: RetryPolicy = {
 const retryFields: ReadonlySet<string> = new Set([...Object.keys(defaults), "on"]);
 
 const wouldFailAgain = "is never tried again, since it would fail again; remove it";
-const neverRetried: ReadonlyMap<string, string> = new Map([
+/** The codes that `on` of a retry policy may not name, each with the reason. */
+export const neverRetried: ReadonlyMap<string, string> = new Map([
   ["InputMismatch", wouldFailAgain],
   ["OutputMismatch", wouldFailAgain],
   ["ExpressionFailed", wouldFailAgain],
