@@ -3552,7 +3552,7 @@ export interface components {
             scopes: string[];
             /** @description The e-mail domains of the people who sign in at the issuer. The service accepts no password from them. */
             emailDomains: string[];
-            /** @description True when the service trusts e-mail addresses although the issuer does not say that it verified them. */
+            /** @description True when the service trusts e-mail addresses although the issuer does not say whether it verified them. */
             trustsEmail: boolean;
             /** @description The name of the claim that gives roles, or a JSON pointer to it. */
             roleClaim?: string;

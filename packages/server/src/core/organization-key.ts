@@ -1,6 +1,6 @@
 /**
  * The keys that an organization may get when nobody chose one, the best one first. The first key is the organization's name in the letters of a key.
- * The others also have an ending from the organization's id, which no other organization has.
+ * The second key also has the last characters of the organization's id. The third has the whole id, which no other organization has.
  */
 export function organizationKeysFor(name: string, organizationId: string): readonly string[] {
   const plain = plainKeyOf(name);

@@ -251,7 +251,7 @@ function hostProblem({ rawHeaders, httpVersion }: IncomingMessage): ServiceError
   return new ServiceError("ValidationError", `The request has ${found}. Send one.`);
 }
 
-/** Gives each GET a HEAD with the same checks and headers. For a HEAD, no stream is read. */
+/** Sees to it that no stream is read for a HEAD. The framework gives each GET a HEAD with the same checks and headers. */
 function leaveBodiesOutOfHead(app: App): void {
   app.addHook("onRoute", (route) => {
     // The framework's own hook would read streams to their end, and streams that watch a job do not end.

@@ -14,7 +14,7 @@ export interface ExternalClaims {
 /** The claims as the issuer sent them: any name, any value. */
 export type RawClaims = Readonly<Record<string, unknown>>;
 
-/** Returns undefined when there is no subject: the claims then name nobody. */
+/** Returns undefined when there is no issuer or no usable subject: the claims then name nobody. */
 export function readClaims(provider: ExternalProvider, raw: RawClaims): ExternalClaims | undefined {
   const { iss, sub } = raw;
   if (typeof iss !== "string" || typeof sub !== "string" || !isPrintable(sub, maxSubjectLength)) return undefined;
@@ -27,7 +27,10 @@ const maxSubjectLength = 255;
 const maxNameLength = 200;
 const maxRoleValues = 1_000;
 
-/** An address that the issuer did not verify is not used: anybody could have typed it there. */
+/**
+ * An address is used only if the issuer verified it, or if the issuer does not say and the configuration trusts its addresses. Anybody could have
+ * typed any other address there.
+ */
 function emailOf({ trustsEmail }: ExternalProvider, { email, email_verified: isVerified }: RawClaims) {
   if (typeof email !== "string") return undefined;
   return isVerified === true || (trustsEmail && isVerified !== false) ? email : undefined;

@@ -63,7 +63,10 @@ export type Return =
       /** The time when the issuer asked the person to prove who they are; undefined if the issuer does not say. */
       readonly authenticatedAt: Timestamp | undefined;
     }
-  /** `cancelled`: the person or the issuer declined. `not-valid`: the answer does not belong to the request. */
+  /**
+   * `cancelled`: the person or the issuer declined. `not-valid`: the answer proves nothing for another reason, for example because it does not belong
+   * to the request.
+   */
   | { readonly outcome: "rejected"; readonly reason: "cancelled" | "not-valid"; readonly cause: unknown };
 
 /** Checks the answer that the browser brought back. Throws `ServiceError` UnavailableError when the issuer cannot be reached. */

@@ -11,7 +11,7 @@ export interface ExternalProvider {
   readonly scopes: readonly string[];
   /** The domains, in lower case. An address counts only if its domain is one of these; no two providers have the same domain. */
   readonly emailDomains: readonly string[];
-  /** True when addresses count even if the issuer does not say that it verified them. */
+  /** True when addresses count even if the issuer does not say whether it verified them. */
   readonly trustsEmail: boolean;
   readonly organizationId: string;
   /** The claim's name, or a JSON pointer to it. */

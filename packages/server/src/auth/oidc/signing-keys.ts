@@ -181,5 +181,5 @@ export class SigningKeys {
 
 /** The purpose under which private keys are sealed; the context of each is its key id. */
 export const signingKeyPurpose = "signing-key";
-/** A retired key is kept as long as an id token lives, and a little longer for nodes that are late. */
+/** A key that no longer signs is kept as long as an id token lives, and a little longer for nodes that are late. */
 const graceMs = idTokenSeconds * 1_000 + 10 * 60_000;

@@ -30,8 +30,8 @@ const daySeconds = 24 * 60 * minuteSeconds;
 
 /**
  * Five attempts are free. After that, the wait is 1, 2, 4, … seconds. This allows 14 attempts in the first quarter of an hour, and one in each
- * further quarter of an hour. The count restarts only after a time without attempts: a count that restarted at fixed times would allow twice as many
- * attempts around such a time.
+ * further quarter of an hour. The count restarts only after a success or after a time without attempts: a count that restarted at fixed times would
+ * allow twice as many attempts around such a time.
  */
 const ofOnePerson: BackoffRule = {
   freeCount: 5,

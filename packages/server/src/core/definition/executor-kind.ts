@@ -12,7 +12,8 @@ import type { Delay } from "./delay.ts";
  * - `call`: the engine owes the outside a call, and the outcome comes back as a fact.
  * - `task`: the engine owes the outside a call. A worker that asks for tasks makes it.
  * - `job`: the engine owes the outside a call. It is made by a child job, which brings the outcome.
- * - `fork`: other steps of the definition run side by side in branches. The step ends when the branches end.
+ * - `fork`: other steps of the definition run side by side in branches. The step ends when all branches have ended, or earlier when its
+ *   outcome is certain.
  */
 export type ExecutorKind = PassKind | WaitKind | DelayKind | CallKind | TaskKind | JobKind | ForkKind;
 

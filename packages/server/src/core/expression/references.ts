@@ -9,7 +9,7 @@ export interface Reference {
   readonly fork?: string;
   /** Left out when `has()` only asks whether the step ran, or whether the event came. */
   readonly part?: StepPart | EventPart | ForkPart;
-  /** The first property of the part that is read. Left out when the whole part is read. */
+  /** The first property of the part that is read. Left out when the whole part is read, or when the name of the property is not a literal. */
   readonly property?: string;
 }
 

@@ -54,7 +54,8 @@ export interface Failure {
   /**
    * - `permanent`: the call would fail again, so it is not tried again.
    * - `ordinary`: the call is tried again as the step's policy says.
-   * - `transient`: the call was not carried out (throttled, unreachable), or does no harm when it is made twice. It is tried again even without a policy.
+   * - `transient`: the call was not carried out (throttled, unreachable), or does no harm when it is made twice. It is tried again even without a
+   *   policy.
    * - `postponed`: the service itself has not begun the call because there was no room for it. It is tried again after `retryAfterMs`, any number of
    *   times.
    */

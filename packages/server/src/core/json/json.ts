@@ -9,8 +9,9 @@ export interface JsonObject {
 export type JsonType = "object" | "array" | "string" | "number" | "boolean" | "null";
 
 /**
- * Parses JSON text. This is the only place where JSON text enters the service. Some text is rejected although `JSON.parse` accepts it, because later
- * code would fail at the text or silently change it (see `json-problem.ts`). When an object repeats a key, the last value counts.
+ * Parses JSON text. The JSON text of request bodies, of definitions and of the outputs of calls is parsed only here. Some text is rejected although
+ * `JSON.parse` accepts it, because later code would fail at the text or silently change it (see `json-problem.ts`). When an object repeats a key, the
+ * last value counts.
  *
  * This runs for every request. So a text that certainly has nothing to reject goes to `JSON.parse` at once. Only a suspicious text is walked through.
  */

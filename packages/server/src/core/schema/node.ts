@@ -157,7 +157,10 @@ export function conjuncts(schema: Schema): readonly Schema[] {
   return [...found];
 }
 
-/** Follows a schema that consists only of a `$ref` to its target. When targets are compared, the same schema is recognized wherever it is used. */
+/**
+ * Returns the target of a schema that consists only of a `$ref`, and any other schema as it is. When targets are compared, the same schema is
+ * recognized wherever it is used.
+ */
 export function dereferenced(schema: Schema): Schema {
   let node = schema;
   for (let target = targetOf(node); target !== undefined; target = targetOf(node)) node = target;

@@ -58,7 +58,7 @@ export class ChildMaker {
       }
       if (!(error instanceof ServiceError)) throw error;
       if (error.code === "RateLimitError" || error.code === "UnavailableError") return postponed(child, error);
-      // An input that does not fit the schema will hardly fit at a retry. A missing tag may be set before the retry.
+      // An input that does not fit the schema is unlikely to fit at a retry. A missing tag may be set before the retry.
       return failed(error.code === "ValidationError" ? "permanent" : "ordinary", {
         code: "ChildNotStarted",
         message: rejectionOf(child, error),

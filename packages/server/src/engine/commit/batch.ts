@@ -84,7 +84,7 @@ interface LoadedJobs {
   readonly open: Map<string, OpenJob>;
   /** The commands whose organization is deleted, so that no job may begin there. */
   readonly gone: ReadonlySet<Command>;
-  /** The commands whose job or organization is locked by another transaction. */
+  /** The commands that need a row which another transaction has locked: a job, an organization, or the call or the tree of a parent. */
   readonly held: ReadonlySet<Command>;
   readonly choices: ReadonlyMap<Command, ChosenVersion>;
   readonly plans: LoadedPlans;

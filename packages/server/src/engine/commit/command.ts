@@ -10,7 +10,7 @@ import type { AuditEntry } from "../../store/audit/audit.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
 import type { VersionChoice } from "../../store/workflows/versions.ts";
 
-/** A durable change that somebody asks for. Every such change goes through the group commit. */
+/** A new job, or a durable change of a job's state, that somebody asks for. Every such change goes through the group commit. */
 export type Command = SubmitCommand | FactCommand;
 
 interface CommandFields extends JobKey {

@@ -10,7 +10,10 @@ export interface Held {
   readonly isWaitedFor: boolean;
 }
 
-/** Makes the state after the row was found locked once more. The pause grows each time. The deadline is the one that was set the first time. */
+/**
+ * Makes the state after the row was found locked once more. The pause doubles each time, up to ten times the first pause. The deadline is the one
+ * that was set the first time.
+ */
 export function heldAgain(before: Held | undefined, deadline: number, isWaitedFor: boolean): Held {
   const firstPauseMs = isWaitedFor ? shortLockTimeoutMs : passedOverPauseMs;
   return {

@@ -138,7 +138,7 @@ interface Check {
 /** The default deadline. The largest definitions take 0.2 s of computing and a new thread takes 0.3 s, so this leaves time on a busy machine. */
 const usualDeadlineMs = 10_000;
 /**
- * The bound on waiting checks of one organization. Each waiting check holds a definition in memory. A low bound is enough, because people and
+ * The bound on the checks of one organization that wait or run. Each of them holds a definition in memory. A low bound is enough, because people and
  * deployments register one definition after the other.
  */
 const maxPerOrganization = 10;

@@ -244,7 +244,8 @@ export class TaskDesk {
       const last = chosen.at(-1);
       if (last === undefined) break;
       this.#turns.note(nameOf(key), last.workflowId);
-      // Each line gives the same number of tasks. The next round takes the rest, beginning with the line after the last one.
+      // Each line gives the same number of tasks, or fewer if it has fewer. The next round takes the rest, beginning with the line after the last
+      // one.
       const share = Math.floor(left.length / chosen.length);
       const portion = await takeTasks(database, key, chosen, share, left);
       const before = taken.length;

@@ -104,7 +104,7 @@ declare module "fastify" {
 
 /**
  * The effect of a request that is repeated under the same id of its call. An operation with `IdempotencyHeaders` gives the first answer again
- * (`transactOnce`, `commitOnce`); every other POST must declare one of these, or the service does not start.
+ * (`transactOnce`, `commitOnce`); every other POST of the document must declare one of these, or the service does not start.
  * - `replayed`: it gives the first answer again, but takes no Idempotency-Key. If a hash of its body were stored under a known key, the hash could be
  *   used to guess passwords.
  * - `renewed`: its answer shows a secret, which is not stored. A repetition revokes what the first attempt made and answers with a new secret

@@ -49,7 +49,7 @@ export function completeOperations(app: App, door: Door): void {
   });
 }
 
-/** An operation without parameters rejects those that are sent, so that a typo is never ignored. */
+/** An operation that needs a credential and has no query parameters rejects those that are sent, so that a typo is not ignored. */
 const noQuery = closed({});
 
 /** Hidden routes need no declaration: they take the forms of pages, and browsers repeat nothing by themselves. */

@@ -142,7 +142,7 @@ export async function submitJob(
   const submitted = done.answer as Static<typeof SubmittedJobSchema>;
   const { jobId, versionId, versionNumber } = submitted;
   reply.code(201).header("location", `${basePath}/organizations/${organizationId}/jobs/${jobId}`);
-  // Every job starts in PENDING. The answer always says so, so that a repetition can get the same answer.
+  // Every job starts in PENDING. Without `waitSeconds`, the answer always says so, so that a repetition can get the same answer.
   if (waitSeconds === undefined) return { ...submitted, status: "PENDING" as const };
   const job = await settledJob(parts, { organizationId, jobId }, done, { request, reply, waitSeconds });
   if (job === undefined) return submitted;
@@ -278,8 +278,9 @@ interface Waiting {
 }
 
 /**
- * Returns the submitted job once it has ended or waits for events. Most jobs with short steps have already reached that point when they are
- * committed. Returns undefined when the job cannot be shown now: it is accepted, but an error would say that it is not.
+ * Returns the submitted job once it has ended or waits for events, or as it is when the time is up. Most jobs whose steps call nothing have already
+ * reached that point when they are committed. Returns undefined when the job cannot be shown now: it is accepted, but an error would say that it is
+ * not.
  */
 async function settledJob(
   parts: ServerParts,

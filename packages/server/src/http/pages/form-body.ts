@@ -3,7 +3,7 @@ import type { App } from "../door/app.ts";
 /** All forms of the service are far smaller. */
 const maxFormBytes = 16 * 1024;
 
-/** Parses the forms that browsers send. Only pages accept forms; the rest of the service accepts only JSON. */
+/** Parses the forms that browsers send. Only pages and the OpenID provider accept forms; the rest of the service accepts only JSON. */
 export function parseForms(scope: App): void {
   scope.addContentTypeParser(
     "application/x-www-form-urlencoded",

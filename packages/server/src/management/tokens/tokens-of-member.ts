@@ -7,9 +7,9 @@ import { recordAudits } from "../act/audit-trail.ts";
 import { auditedFields } from "./api-tokens.ts";
 
 /**
- * Revokes the API tokens that a member made, and those that were made with these tokens, because each of them could make more tokens. Each revoked
- * token leaves an entry in the audit trail. Lock the grants first, and pass what the caller holds. Throws 403 unless the caller may revoke tokens and
- * holds everything that these tokens may do.
+ * Revokes the API tokens that a member made, and those that were made with these tokens, because a token may have been given the permission to make
+ * more tokens. Each revoked token leaves an entry in the audit trail. Lock the grants first, and pass what the caller holds. Throws 403 unless the
+ * caller may revoke tokens and holds everything that these tokens may do.
  */
 export async function revokeTokensOfMember(
   transaction: Transaction,

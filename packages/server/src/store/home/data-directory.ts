@@ -24,7 +24,7 @@ function makeDirectory(directory: string): void {
   mkdirSync(directory, { mode: 0o700 });
 }
 
-/** Thrown when the data directory cannot be used. The message names the setting, and says what to do. */
+/** Thrown when the data directory cannot be used. The message names the setting and the reason. For the usual reasons, it also says what to do. */
 export class DataDirectoryError extends Error {
   /** `reason` continues the sentence "STEPWELL_DATA_DIR names DIRECTORY, …". */
   constructor(directory: string, reason: string, cause?: unknown) {

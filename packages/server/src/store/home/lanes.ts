@@ -12,7 +12,7 @@ export interface Lane {
   readonly pool: pg.Pool;
   /**
    * The settings with which each transaction on this connection begins. They are needed when the session does not keep them, because a connection
-   * pooler gives each transaction another session.
+   * pooler may give each transaction another session.
    */
   readonly settingsOf?: SettingsOf;
   /** Runs `work`, which takes one connection of the pool, when its turn comes. */

@@ -183,7 +183,7 @@ function begin(
   { lockTimeoutMs, isKeyed = false, settings }: TransactionOptions & { readonly settings: readonly string[] },
 ): Queryable & { readonly end: () => void } {
   const isSharded = options.sharding?.shards.isSharded === true;
-  // The settings apply to this transaction alone, because a connection pooler gives each transaction another session.
+  // The settings apply to this transaction alone, because a connection pooler may give each transaction another session.
   const all = [
     ...settings,
     // The rows are locked on the workers. A Citus cluster passes a setting on to them only when it is asked to.

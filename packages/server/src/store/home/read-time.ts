@@ -1,8 +1,8 @@
 /**
- * Tracks how long the reads of each organization took recently. A user who opens a page from time to time never has to rest between reads. A client
- * that reads all the time gets a third of the time of one connection, so that the database keeps a processor for the others. After a very long read,
- * a full rest would make the client's waiting reads miss their deadline. Then the rest is shorter, and the client gets up to a little more than half.
- * While no other organization reads, no rest is longer than a second.
+ * Tracks how long the reads of each organization took recently. A user who opens a page from time to time need not rest between reads, unless the
+ * reads take more than a second or two. A client that reads all the time gets a third of the time of one connection, so that the database keeps a
+ * processor for the others. After a very long read, a full rest would make the client's waiting reads miss their deadline. Then the rest is shorter,
+ * and the client gets up to a little more than half. While no other organization reads, no rest is longer than a second.
  */
 export class ReadTime {
   readonly #spent = new Map<string, Spent>();

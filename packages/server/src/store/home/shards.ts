@@ -109,7 +109,10 @@ export function shardOf(ranges: readonly Pick<Shard, "shardId" | "min">[], hash:
   return ranges[low]?.shardId ?? "server";
 }
 
-/** Whether a Citus cluster refused a statement because its organizations are not all on one shard, or because Citus cannot tell that they are. */
+/**
+ * Whether a Citus cluster refused a statement because the organizations of the statement are not all on one shard, or because Citus cannot tell that
+ * they are.
+ */
 export function isRefusedByShards(error: unknown): boolean {
   return sqlState(error) === "0A000";
 }

@@ -55,7 +55,10 @@ export interface NoticeSearch {
   readonly lateMs: number;
   readonly leftOutJobIds: readonly string[];
   readonly limit: number;
-  /** The bound on the bytes of all notices together, on a Citus cluster of those of each worker. The first notice may exceed it alone. */
+  /**
+   * The bound on the bytes of all notices together. On a Citus cluster, it is the bound for the notices of each worker. The first notice is found
+   * even if it is larger than the bound.
+   */
   readonly maxBytes: number;
 }
 

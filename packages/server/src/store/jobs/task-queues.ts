@@ -14,7 +14,10 @@ export interface TaskQueue {
   readonly heldCount: number;
   /** The due time of the task that has waited longest; null when none waits. */
   readonly oldestDueAt: Timestamp | null;
-  /** The time of the last poll by a worker, precise to a few seconds; null for a queue that no worker has polled. */
+  /**
+   * The time of the last poll by a worker, precise to a few seconds; null for a queue that no worker has polled, or whose row was deleted because no
+   * worker polled it for a day.
+   */
   readonly polledAt: Timestamp | null;
   /** The number of workers that polled within the last minutes. */
   readonly workerCount: number;
@@ -27,7 +30,7 @@ const isHeld = "job_call.lease_until IS NOT NULL";
 /** The bound on counts. Counting further would take long, and a larger number would tell nothing more. */
 const maxCounted = 10_000;
 
-/** For this time in seconds after its last poll, a worker counts as present. A worker does not poll while it is busy. */
+/** For this time in seconds after its last poll, a worker counts as present. Many workers do not poll while they are busy. */
 const recentSeconds = 300;
 
 /** The bound on the lines that are searched for the oldest task. */
@@ -340,7 +343,7 @@ const pauseQueue = statement<{ queue: string }>(
    RETURNING queue`,
 );
 
-/** A queue that no worker has asked for lately has a row only because it is paused. Nothing would delete this row later. */
+/** A queue that no worker has polled for a day has a row only because it is paused. Nothing would delete this row later. */
 const forgetPausedQueue = statement<{ queue: string }>(
   "forget_paused_queue",
   "organization",

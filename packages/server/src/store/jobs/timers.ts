@@ -57,8 +57,8 @@ const findTimedOutJobRows = statement<JobKey>(
 );
 
 /**
- * Finds the due jobs of these versions, in turn: first the job of each organization that has been due longest, then the second job of each, and so
- * on. For each version, at most `share` jobs that wait for events and at most `share` other jobs are read, however many are due.
+ * Finds the due jobs of these versions, in turn: of each organization first the job that has been due longest, then the next job of each, and so on.
+ * For each version, at most `share` jobs that wait for events and at most `share` other jobs are read, however many are due.
  */
 export async function findDueJobsInTurn(
   db: Queryable,

@@ -85,7 +85,7 @@ class DataFlow {
     if (step.input === undefined) this.#report(index, step, "inputDefinition", inputs);
     this.#expressions.check(index, step);
     if (step.work.kind === "fork") this.#warnOfLargeList(index, step, step.work.rule);
-    // A call makes its own output, about which only the output definition is known.
+    // A call makes its own output. Only the output definition and, for some executors, a schema of the answer say something about it.
     if (step.work.kind === "call" || step.output !== undefined) return;
     if (step.work.kind === "fork") {
       this.#checkForkResult(index, step, step.work);

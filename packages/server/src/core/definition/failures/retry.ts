@@ -54,7 +54,7 @@ const maxRetryAfterMs = 24 * 60 * 60 * 1000;
 
 /**
  * The policy for errors that the step's `retry` does not name. It applies only to calls that were not carried out, because a throttled call or a
- * short network failure should not fail a job. Any other error is final without a policy of the step.
+ * short network failure should not fail a job. Any other error is final unless the step's own policy names it.
  */
 export const transientPolicy: RetryPolicy = {
   maxAttempts: 3,

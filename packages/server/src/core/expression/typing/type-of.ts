@@ -425,8 +425,8 @@ function add(findings: Finding[], finding: Finding): void {
 
 const charactersPerUnit = 16;
 /**
- * Enough for texts of up to 1,600 characters, which take 8 µs. It is bounded because a definition's constants may have half a megabyte and may be
- * used in thousands of operations.
+ * Enough for texts of up to 1,600 characters, which take 8 µs. The work is bounded because a definition's constants may have half a megabyte and may
+ * be used in thousands of operations.
  */
 const maxFoldingWork = 200;
 /** A unit of typing is about 4 µs, and a unit of evaluation 40 ns. */

@@ -1,8 +1,8 @@
 import { pointerTo } from "../../problem.ts";
 
 /**
- * The result of comparing the values of one schema with another. Both fields are true when there is no value at all, and both are false when the
- * comparison cannot tell.
+ * The result of comparing the values of one schema with another. Both fields are true when there is no value at all. Both are false when only some
+ * values fit, and when the comparison cannot tell.
  */
 export interface Outcome {
   /** Certain: every value fits. */

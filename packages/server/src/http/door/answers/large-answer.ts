@@ -11,7 +11,10 @@ export async function largeAnswer<Body extends object>(reply: FastifyReply, body
   return isSmall(body, pieceSize) ? body : (inPieces(reply, await jsonInTurns(body)) as unknown as Body);
 }
 
-/** Sends pieces of JSON text one after the other, as fast as the client takes them. Their length is known, so the client sees whether it got all of them. */
+/**
+ * Sends pieces of JSON text one after the other, as fast as the client takes them. Their length is known, so the client sees whether it got all of
+ * them.
+ */
 export function inPieces(reply: FastifyReply, pieces: readonly Buffer[]): Readable {
   reply.type("application/json; charset=utf-8").header("content-length", lengthOf(pieces));
   return Readable.from(pieces);
@@ -42,7 +45,7 @@ export async function jsonInTurns(value: unknown, maxPiece = pieceSize): Promise
   return written;
 }
 
-/** The length of a piece, in characters. A piece with a single long string, or with a value that is text already, may be longer. */
+/** The rough length of a piece, in characters. A piece with a single long string, or with a value that is text already, may be much longer. */
 const pieceSize = 200_000;
 
 function isSmall(value: unknown, maxPiece: number): boolean {
