@@ -19,6 +19,8 @@ const impatient: IssuerTimes = {
 class Published {
   isDown = false;
   keys: object[] = [];
+  /** The answer in place of the keys. */
+  answerForKeys: { readonly status: number; readonly body: string } | undefined;
   asked: string[] = [];
   changes: Record<string, unknown> = {};
   #address = "";
@@ -29,6 +31,9 @@ class Published {
       published.asked.push(request.url ?? "");
       if (published.isDown) return void request.socket.destroy();
       response.setHeader("content-type", "application/json");
+      const { answerForKeys } = published;
+      if (request.url === "/keys" && answerForKeys !== undefined)
+        return void response.writeHead(answerForKeys.status).end(answerForKeys.body);
       response.end(JSON.stringify(request.url === "/keys" ? { keys: published.keys } : published.#metadata()));
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -142,6 +147,24 @@ test("a token is neither valid nor invalid while keys cannot be loaded, and not 
   const issuer = published.connect({ failurePauseMs: 60_000 });
   await issuer.discover();
   published.isDown = true;
+  published.asked = [];
+  for (let attempt = 0; attempt < 5; attempt += 1) {
+    await expect(isValid(issuer, await signToken())).rejects.toMatchObject({ code: "UnavailableError" });
+  }
+  expect(published.asked).toEqual(["/keys"]);
+});
+
+test.each([
+  { status: 503, body: "{}" },
+  { status: 302, body: "{}" },
+  { status: 200, body: "<html>" },
+  { status: 200, body: '{"keys":1}' },
+])("an answer that is not a set of keys causes a pause, as no answer does: %j", async (answerForKeys) => {
+  const published = await Published.start();
+  const signToken = await published.newKey("known");
+  const issuer = published.connect({ failurePauseMs: 60_000 });
+  await issuer.discover();
+  published.answerForKeys = answerForKeys;
   published.asked = [];
   for (let attempt = 0; attempt < 5; attempt += 1) {
     await expect(isValid(issuer, await signToken())).rejects.toMatchObject({ code: "UnavailableError" });

@@ -1,4 +1,4 @@
-import type { FetchImplementation, JWTVerifyGetKey } from "jose";
+import type { FetchImplementation, JSONWebKeySet, JWTVerifyGetKey } from "jose";
 import type { ClientAuth, Configuration } from "openid-client";
 import { ServiceError } from "../../core/service-error.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
@@ -123,15 +123,18 @@ export class ExternalIssuer {
   }
 
   async #keysAt(address: URL): Promise<JWTVerifyGetKey> {
-    const { createRemoteJWKSet, customFetch } = await import("jose");
+    const { createLocalJWKSet, createRemoteJWKSet, customFetch } = await import("jose");
     const { timeoutSeconds, keyCooldownMs, maxKeyAgeMs, failurePauseMs } = this.#times;
     let failedAt = Number.NEGATIVE_INFINITY;
-    // The library pauses after a fetch that succeeded, but not after one that failed. So this function adds the pause after a failed fetch.
+    // The library pauses after a fetch that brought keys, but not after another one. So this function adds the pause after a fetch without keys.
     const fetchKeys: FetchImplementation = async (url, options) => {
       if (performance.now() - failedAt < failurePauseMs)
         throw new TypeError("The keys could not be loaded a moment ago.");
       try {
-        return await boundedFetch(url, options);
+        const response = await boundedFetch(url, options);
+        if (response.status !== 200) throw new TypeError(`${url} answered with status ${response.status}.`);
+        createLocalJWKSet((await response.clone().json()) as JSONWebKeySet);
+        return response;
       } catch (error) {
         failedAt = performance.now();
         throw error;
