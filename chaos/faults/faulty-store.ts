@@ -17,6 +17,7 @@ export type Fault = (typeof faults)[number];
 
 type Database = Awaited<ReturnType<typeof openStore>>;
 type Queryable = Pick<Database, "query">;
+type TransactionOptions = Parameters<Database["transaction"]>[1];
 
 /** Puts a fault between the service and its store. The service itself knows nothing of faults. */
 export function withFault(database: Database, fault: Fault): Database {
@@ -65,7 +66,10 @@ function answeringBeforeCommit(database: Database): Database {
       await underWay;
       return await database.query(statement, values);
     },
-    async transaction<Result>(work: (transaction: Queryable) => Promise<Result>): Promise<Result> {
+    async transaction<Result>(
+      work: (transaction: Queryable) => Promise<Result>,
+      options?: TransactionOptions,
+    ): Promise<Result> {
       const before = underWay;
       return await new Promise<Result>((resolve, reject) => {
         underWay = before
@@ -75,7 +79,7 @@ function answeringBeforeCommit(database: Database): Database {
               resolve(result);
               await delay(answeredTooEarlyMs);
               return result;
-            }),
+            }, options),
           )
           .catch(reject);
       });
@@ -104,14 +108,16 @@ function answeringOtherwise(
 function forgettingKeys(database: Database): Database {
   return {
     ...database,
-    transaction: (work) =>
-      database.transaction((transaction) =>
-        work({
-          async query<Row>(statement: Parameters<Queryable["query"]>[0], values: readonly unknown[]): Promise<Row[]> {
-            const isClaim = statement.name === "claim_idempotency_keys";
-            return (isClaim ? freshClaims(String(values[0])) : await transaction.query(statement, values)) as Row[];
-          },
-        }),
+    transaction: (work, options) =>
+      database.transaction(
+        (transaction) =>
+          work({
+            async query<Row>(statement: Parameters<Queryable["query"]>[0], values: readonly unknown[]): Promise<Row[]> {
+              const isClaim = statement.name === "claim_idempotency_keys";
+              return (isClaim ? freshClaims(String(values[0])) : await transaction.query(statement, values)) as Row[];
+            },
+          }),
+        options,
       ),
   };
 }
