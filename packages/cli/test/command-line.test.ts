@@ -92,7 +92,7 @@ test("a group without a command is wrong usage and prints its help, and a reques
   expect(asked.output).toMatch(/list .*\n *show .*\n *watch [\s\S]*\n *explain /);
 });
 
-test("every command and every group has help, by --help and by `help`, also below a group", async () => {
+test("the program and a command below a group have help, by --help and by `help`", async () => {
   const listHelp = await run({}, "job", "list", "--help");
   expect(listHelp.output).toContain("Usage: stepwell job list [options]\n");
   expect(await run({}, "help", "job", "list")).toEqual(listHelp);

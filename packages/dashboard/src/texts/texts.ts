@@ -1,6 +1,6 @@
 import { en } from "./en.ts";
 
-/** Every word that the pages show, in the reader's language. Another language is another file of this type beside `en.ts`. */
+/** The words of the pages, in English. Another language would be another file of this type beside `en.ts`. */
 export type Texts = typeof en;
 
 export const texts: Texts = en;

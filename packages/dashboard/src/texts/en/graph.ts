@@ -39,7 +39,7 @@ export const graph = {
   /** Shown in the list of steps, and read out to people who use a screen reader. */
   leadsToTransitions: (transitions: string) => `Leads to: ${transitions}`,
   anyOf: (names: readonly string[]) => names.join(" or "),
-  /** The number of branches of a step with this status. */
+  /** The number of a step's branches that have this status. */
   statusCount: (count: number, status: string) => `${count.toLocaleString("en")} ${status.toLowerCase()}`,
   doneOf: (done: number, all: number) => `${done.toLocaleString("en")} of ${all.toLocaleString("en")} done`,
   failedCount: (count: number) => `${count.toLocaleString("en")} failed`,

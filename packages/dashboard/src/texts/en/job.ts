@@ -218,7 +218,7 @@ export const job = {
   sendWithPayload: (eventId: string) => `Send ${eventId} with a payload`,
   duplicates: (count: number) => `sent again ${countOf(count, "time", "times")}`,
   history: "History",
-  historyCaption: "Every transition of this job, in order",
+  historyCaption: "Every entry of this job's history, in order",
   sequence: "No.",
   what: "Type",
   when: "When",
