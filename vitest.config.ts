@@ -17,15 +17,16 @@ const slow = [
   "**/{interleaving,fairness,rate-limits,citus}.test.ts",
   "packages/client/test/service/**",
 ];
-/** Files that measure, walk at random for long, fill a store or the memory, or concern another home of the store. */
+/** Files that measure, make long random walks, fill a store or the memory, or concern another home of the store. */
 const thorough = [
   "**/{*-walks,family-interleaving,waiting,definition-checks,definition-costs,job-values,job-events,large-*}.test.ts",
   "**/{key-plans,due-plans,queued-task-plans,index-use,slow-reads,unread-answers,metric-rollups,citus-service}.test.ts",
   "packages/server/test/engine/rate-limits.test.ts",
 ];
 /**
- * Files about pages and commands beside the main ones (workflows, jobs, the editor), about single sign-on and OAuth clients, and about sign-ins on
- * several nodes or during outages. `npm test` still opens every page (`pages.test.ts`), and asks every command for its help (`command-line.test.ts`).
+ * Files about pages and commands other than the main ones (workflows, jobs, the editor), about single sign-on and OAuth clients, and about sign-ins
+ * on several nodes or during outages. `npm test` still opens the page of the task queues (`pages.test.ts`), and checks that every
+ * command has a description (`command-line.test.ts`).
  */
 const rare = [
   "packages/dashboard/test/browser/{api-tokens,audit,branches,docs,graph,invitation,oauth-clients,people}.test.ts",
@@ -61,8 +62,8 @@ const withoutProto = process.env.NODE_OPTIONS?.includes("--disable-proto") ? ["*
 const poll = { timeout: 10_000 };
 
 /**
- * A test of the service, the command line or a page that fails is tried once more in `npm test`: it shares two processors with three others and a
- * dozen processes, and a test that fails because its process got too little time says nothing about a change. Such tests are named at the end; the
+ * In `npm test`, a failed test of the service, the command line or a page is tried once more: a test shares two processors with three others and a
+ * dozen processes, and one that fails because its process got too little time says nothing about a change. Such tests are named at the end. The
  * whole matrix tries nothing twice.
  */
 const retry = scope === "usual" ? 1 : 0;

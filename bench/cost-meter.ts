@@ -20,7 +20,7 @@ export interface Cost {
 }
 
 /**
- * Reads the processor time and the store's work of a measurement. Unlike elapsed time, these figures do not depend on other work on the machine.
+ * Reads the processor time and the store's work of a measurement. Unlike elapsed time, these figures hardly depend on other work on the machine.
  * Needs /proc.
  */
 export class CostMeter {

@@ -177,7 +177,7 @@ function definitions(options: BenchOptions): void {
 }
 
 async function cost(homes: StoreHomes, options: BenchOptions) {
-  // The embedded store has no statements to count, so "all" skips this bench on that store.
+  // The statements of the embedded store cannot be counted, so "all" skips this bench on that store.
   if (homes.kind === "postgres") return await runCostBench(homes, options.jobs ?? costRequests);
   progress("cost needs --store postgres");
   return [];

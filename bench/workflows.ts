@@ -12,7 +12,7 @@ export function oneWait(workflowName: string, eventId: string): Definition {
   return definitionOf(workflowName, [{ name: "wait", eventIds: [eventId] }], properties);
 }
 
-/** Counts to `times` in a step that leads back to itself. */
+/** Returns a workflow that counts to `times` in a step that leads back to itself. */
 export function countingLoop(workflowName: string, times: number): Definition {
   const { steps, definitions } = definitionOf(workflowName, [{ name: "count" }], properties);
   const count = {
@@ -32,7 +32,7 @@ export function countingLoop(workflowName: string, times: number): Definition {
   return { workflowName, steps: [counting], definitions: { ...definitions, count } };
 }
 
-/** Sleeps until this time, and ends. */
+/** Returns a workflow that sleeps until this time, and ends. */
 export function oneDelay(workflowName: string, until: string): Definition {
   const definition = definitionOf(workflowName, [{ name: "sleep" }, { name: "end" }], properties);
   const steps = definition.steps.map((step, index) => (index === 0 ? delayed(step, until) : step));
@@ -44,7 +44,7 @@ function delayed(step: object, until: string): object {
   return { ...step, integrationDetails: { ...integrationDetails, type: "/service/delay", config: { until } } };
 }
 
-/** Has one step, which is a task for a worker of this queue. */
+/** Returns a workflow with one step, which is a task for a worker of this queue. */
 export function oneTask(workflowName: string, queue: string): Definition {
   const definition = definitionOf(workflowName, [{ name: "work" }], properties);
   const steps = definition.steps.map((step) => {
@@ -58,7 +58,7 @@ export function oneTask(workflowName: string, queue: string): Definition {
 export const itemBodies = ["noop", "transform", "delay", "task"] as const;
 export type ItemBody = (typeof itemBodies)[number];
 
-/** Runs one step for each item in the input's `items`, for at most `concurrency` items at a time. */
+/** Returns a workflow that runs one step for each item in the input's `items`, for at most `concurrency` items at a time. */
 export function eachItem(workflowName: string, body: ItemBody, concurrency: number): Definition {
   const item = { $ref: "#/definitions/item" };
   const list = { $ref: "#/definitions/list" };
@@ -95,7 +95,7 @@ const bodyDetails: Readonly<Record<ItemBody, object>> = {
   task: { type: "/service/task", config: { queue: "bench" } },
 };
 
-/** Succeeds when this time is over. */
+/** Returns a workflow that succeeds when this time is over. */
 export function oneTimer(workflowName: string, timeoutSeconds: number): Definition {
   const definition = definitionOf(workflowName, [{ name: "wait", eventIds: ["never"] }, { name: "end" }], properties);
   const steps = definition.steps.map((step, index) =>

@@ -9,7 +9,7 @@ export function pathOf(parent: string, fork: string, key: string): string {
   return `${parent === mainLine ? "" : `${parent}/`}${fork}:1[${key}]`;
 }
 
-/** Splits the path of a branch into the branch in which its fork stands, its fork, and its own name or place. */
+/** Splits the path of a branch into three parts: the path of the branch that contains the fork, the fork, and the name or place of this branch. */
 export function levelOf(path: string): { readonly parent: string; readonly fork: string; readonly key: string } {
   const at = path.lastIndexOf("/");
   const [, fork = "", key = ""] = /^(.+):1\[(.+)\]$/.exec(path.slice(at + 1)) ?? [];

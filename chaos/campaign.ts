@@ -15,7 +15,7 @@ import type { Workload, WorkloadName } from "./workload.ts";
 /** The options of every kind of campaign. A campaign starts its own stores and services, and removes them at its end. */
 export interface CampaignOptions {
   readonly cycles: number;
-  /** The factor by which a campaign shortens its waiting times. */
+  /** The number by which the campaign outage divides its times. The other campaigns do not use it. */
   readonly speed: number;
   readonly store: StoreKind;
   readonly workload: WorkloadName;
@@ -27,7 +27,7 @@ export interface CampaignOptions {
 /** The clients of a campaign, what they know together, and the record of their requests. */
 export class Campaign {
   readonly recorder = new Recorder();
-  /** Further counts for the result, which only this kind of campaign has. */
+  /** Further counts for the result, which not every campaign has. */
   readonly counts: Record<string, number> = {};
   readonly #scene: Scene;
   readonly #workload: Workload;
@@ -46,8 +46,8 @@ export class Campaign {
   }
 
   /**
-   * Runs the faults over the nodes at these ports, while the workload's own faults go on. If an error ends the faults early, for example because a
-   * service does not start again, the error becomes a finding and the campaign goes on.
+   * Runs `faults`, while the workload's own faults go on; its workers call the nodes at these ports. If an error ends `faults` early, for example
+   * because a service does not start again, the error becomes a finding and the clients stop. What was left of `faults` is then not done.
    */
   async play(ports: readonly number[], faults: () => Promise<void>): Promise<void> {
     const { token, organizationIds } = this.#scene;
@@ -75,7 +75,7 @@ export class Campaign {
     return this.#latestLoad;
   }
 
-  /** Notes, right before a fault, how many requests it will interrupt. */
+  /** Returns how many requests are under way right before a fault, and counts the fault if there are any. */
   countInterruption(load: Load): number {
     const inFlight = load.countInFlight();
     if (inFlight > 0) this.#interruptionCount += 1;
@@ -114,7 +114,7 @@ export class Campaign {
     if (families.childCount === 0) this.#reasonsWhyVoid.push("no step began a job");
   }
 
-  /** The reasons why this run is void because it did not test its workload. The list is empty if the run is valid. */
+  /** The reasons why this run did not test its workload, and is void. The list is empty if the run tested it. */
   get reasonsWhyVoid(): readonly string[] {
     return [...this.#workload.reasonsWhyVoid, ...this.#reasonsWhyVoid];
   }
@@ -141,7 +141,7 @@ export class Campaign {
 
 export interface Load {
   countInFlight(): number;
-  /** Waits until every client has the answer to its last request, or knows that no answer will come. */
+  /** Stops the clients. Waits until each has the answer to its last request, or knows that no answer will come. */
   stop(): Promise<void>;
 }
 

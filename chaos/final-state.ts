@@ -9,7 +9,7 @@ import { wayOf } from "./check/way.ts";
 import { isTerminal, type JobStatus } from "./operation.ts";
 import type { WorkflowShape } from "./workflows.ts";
 
-/** Reads every job of the organizations of a campaign through the API, including its history and its events. */
+/** Reads every job of a campaign's workflows through the API, including its history and its events. */
 export async function* readFinalJobs(
   port: number,
   requests: RequestWriter,

@@ -106,7 +106,7 @@ export class LongCalls {
     }
   }
 
-  /** The status at the deadline, if the job has not ended by then. */
+  /** Waits until the job has ended, at most until the deadline. Returns the status that it has then. */
   async #endOf(jobId: string, port: number, deadlineMs: number): Promise<JobStatus | "lost" | "unknown"> {
     const caller = new Caller([port], answerTimeoutMs);
     const request = this.#requests.get(`/organizations/${this.#organizationId}/jobs/${jobId}`);

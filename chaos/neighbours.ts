@@ -37,7 +37,7 @@ export interface NeighbourResult {
   readonly tenant: string;
   readonly alone: Measurement;
   readonly beside: Measurement;
-  /** How often the hostile tenant got an answer with each status. */
+  /** How often the hostile tenant got an answer with each status, and how often its connection was lost. */
   readonly hostileAnswers: Readonly<Record<string, number>>;
   readonly passes: boolean;
 }
@@ -134,7 +134,7 @@ async function prepareWellBehaved(
   };
 }
 
-/** Each answer has new random values, which cannot be compressed. */
+/** Each answer has a different text of random characters, which cannot be compressed. */
 function largeAnswers(): FunctionAnswer {
   const text = randomBytes(largeBytes).toString("base64").slice(0, largeBytes);
   let count = 0;

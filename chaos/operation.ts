@@ -33,7 +33,7 @@ export type JobStatus = "PENDING" | "RUNNING" | "SUCCEEDED" | "FAILED" | "CANCEL
 
 /**
  * The outcome of a request as far as the client knows it. "info" means that the outcome is unknown after a timeout, a lost connection or a 5xx: the
- * request may have been carried out. It never counts as a failure.
+ * request may have been carried out, and no check assumes that it was not.
  */
 export type Outcome<Answer> =
   | { readonly type: "ok"; readonly answer: Answer }

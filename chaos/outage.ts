@@ -88,8 +88,8 @@ const minAwayMs = 5_000;
 const maxAwayMs = 60_000;
 const callsPerNode = 10;
 /**
- * These calls still wait when the database goes away. Before a call that had to wait begins, the store must note it, so they begin when the database
- * is back and earlier calls have ended.
+ * These calls still wait when the database goes away. A call that had to wait begins only after the store has noted this. So these calls begin when
+ * the database is back and earlier calls have ended.
  */
 const callsInLinePerNode = 5;
 /** `callsPerNode` must be a multiple of this. */

@@ -57,7 +57,7 @@ export async function playPostgresCrashes({
   return campaign;
 }
 
-/** Returns how many milliseconds pass until the health reports `status`. Throws when that takes much longer than the lease. */
+/** Returns how many milliseconds pass until the health reports `status`. Throws when that takes longer than 15 s, which is more than the lease. */
 async function timeUntil(status: number, service: ServiceProcess): Promise<number> {
   const begunAt = performance.now();
   while (performance.now() - begunAt < 15_000) {

@@ -9,7 +9,7 @@ export interface Scene {
   readonly requests: RequestWriter;
   readonly token: string;
   readonly organizationIds: readonly string[];
-  /** The workflows whose jobs clients submit. Their steps begin jobs of other workflows. */
+  /** The workflows whose jobs clients submit. Some of their steps begin jobs of other workflows. */
   readonly workflows: readonly Workflow[];
   /** The shapes by the ids of their workflows. Jobs of other workflows do not belong to the campaign. */
   readonly shapes: ReadonlyMap<string, WorkflowShape>;

@@ -40,7 +40,7 @@ export type Luck = "sound" | "unlucky" | "doomed" | "resumed";
 export interface Child {
   readonly kind: "child";
   readonly workflow: WorkflowShape;
-  /** The step retries a failed child by itself, so clients need not resume the child. */
+  /** The step retries a failed child by itself, so clients need not resume the job. */
   readonly retries?: true;
 }
 
@@ -72,11 +72,11 @@ export const linearShapes: readonly WorkflowShape[] = [
   },
 ];
 
-/** Workflows whose jobs are begun only by steps of other workflows. No client knows their jobs, so these jobs must need no events. */
+/** Workflows whose jobs are begun only by steps of other workflows. No client knows their jobs, so these jobs get no events. */
 const childWorkflows = {
   work: { name: "child-works", steps: [call("ask", "unlucky"), task("make", "sound"), noop("done")] },
   doomed: { name: "child-is-doomed", steps: [noop("begun"), task("break", "doomed")] },
-  /** Its event is never sent, so the job ends with its parent. */
+  /** Its event is never sent, so the job ends when its parent no longer waits for it. */
   waiting: { name: "child-waits", steps: [call("ask", "sound"), wait("wait", "never")] },
   resumed: { name: "child-is-resumed", steps: [task("break", "resumed"), call("ask", "sound")] },
 } satisfies Record<string, WorkflowShape>;

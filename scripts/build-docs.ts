@@ -91,7 +91,7 @@ function foundAt({ address, title }: Pick<Page, "address" | "title">, { id, head
   return [id === undefined ? below : `${below}#${id}`, title, heading, text];
 }
 
-/** Returns the address of the index, which changes with its content. */
+/** Writes the index of the search. Returns its address, which changes with its content. */
 function writeIndex(rows: readonly Row[]): string {
   const text = JSON.stringify(rows);
   const name = `search-${createHash("sha256").update(text).digest("base64url").slice(0, 8)}.json`;

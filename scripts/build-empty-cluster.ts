@@ -10,7 +10,7 @@ const target = "packages/server/dist/store/home/empty-cluster.tar.gz";
 const stampFile = `${target}.stamp`;
 
 /**
- * Makes the empty cluster with which each new embedded store begins, if PGlite has changed since the last time. PGlite needs four seconds of
+ * Makes the empty cluster with which each new embedded store begins, if PGlite may have changed since the last time. PGlite needs four seconds of
  * processor time to initialize a cluster, but only one second to unpack it.
  */
 export async function buildEmptyCluster(): Promise<void> {

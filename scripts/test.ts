@@ -59,7 +59,7 @@ const { slowest, triedTwice, longNames } = testing("tests", []);
 if (scope === "all")
   testing("tests without __proto__", withoutProto, {
     NODE_OPTIONS: "--disable-proto=throw",
-    // Without a scope, tests run on the same homes as in `npm test`, and also those in the files that `npm test` leaves out.
+    // Without a scope, tests run on the same homes as in `npm test`, and so do the files that `npm test` leaves out, except `*.matrix.test.ts`.
     STEPWELL_TEST_SCOPE: undefined,
   });
 

@@ -31,7 +31,7 @@ export interface AgainstResult extends AgainstSize {
 }
 
 /**
- * Compares this build with the one in another directory. Two services run at the same time, and take turns with bursts of a second or less, so that
+ * Compares this build with the one in another directory. Two services run at the same time, and take turns with short bursts of jobs, so that
  * work of other programs on the machine slows down both alike. The service that was started second has an advantage of a few percent. So the whole
  * comparison runs twice, in both orders of the start.
  */

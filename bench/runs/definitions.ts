@@ -29,15 +29,15 @@ export interface DefinitionsResult {
     | "compiling a definition"
     | "check of the largest definition with expressions"
     | "compiling the largest definition with expressions";
-  /** The slowest definition that was found (`packages/testing/src/costly.ts`). */
+  /** The slowest definition, pattern or value of this subject (`packages/testing/src/costly.ts`). */
   readonly slowest: string;
-  /** The processor time, which does not depend on other work on the machine. */
+  /** The processor time, which hardly depends on other work on the machine. */
   readonly cpuMs: number;
   /** The time of a pattern divided by its work, as `core/schema/patterns/pattern.ts` counts it. */
   readonly usPerUnit?: number;
 }
 
-/** Measures the most expensive definitions, patterns and values that each bound allows. The bounds were chosen by these figures. */
+/** Measures the most expensive definitions, patterns and values that each bound allows. The bounds were set with the help of these figures. */
 export function runDefinitionsBench(runs: number, progress: (line: string) => void): DefinitionsResult[] {
   const config = readConfig({});
   const [executors, limits] = [executorCatalog(config), definitionLimits(config)];
@@ -49,7 +49,7 @@ export function runDefinitionsBench(runs: number, progress: (line: string) => vo
   };
   const checks = costlyChecks().map(({ name, schema: raw, value }) => {
     const schema = parseSchemas({ raw }, "", new ProblemList(1), true).get("raw") ?? anything;
-    // If a value fitted in the previous check, it is not checked again. So each run checks another value in between.
+    // A value that fitted its schema in the previous check is not checked again. So each run checks another value in between.
     return measured("check of a value", name, () => [checkValue(anything, null), checkValue(schema, value)]);
   });
   // Compiled matchers are cached by their text, so each run has a text of its own.

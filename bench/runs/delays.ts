@@ -22,18 +22,18 @@ export interface DelaysResult extends DelaysSize {
   readonly lateP50Ms: number;
   readonly lateP99Ms: number;
   readonly lateMaxMs: number;
-  /** The latency of another organization's jobs of three no-ops, first while all sleepers sleep, then from the instant until all are awake. */
+  /** The latency of another organization's jobs of three no-ops: while all sleep, then from the instant until the last submitted sleeper ends. */
   readonly neighbourAsleepP50Ms: number;
   readonly neighbourAsleepP99Ms: number;
   readonly neighbourAwakeP50Ms: number;
   readonly neighbourAwakeP99Ms: number;
-  /** The memory of the service's process, before there was a job and while all sleep; null on systems that do not report it. */
+  /** The memory of the service's process, before there is a sleeper and while all sleep; null on systems that do not report it. */
   readonly emptyMb: number | null;
   readonly asleepMb: number | null;
 }
 
 const neighbours = 10;
-/** Each of the neighbour's connections submits ten jobs a second. The machine can do far more, so this load alone causes no waiting. */
+/** Each of the neighbour's connections submits at most ten jobs a second. The machine can do far more, so this load alone causes no waiting. */
 const pauseMs = 100;
 const asleepMs = 10_000;
 /** A wake-up that takes longer than this is not slow but broken. */

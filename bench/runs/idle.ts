@@ -9,7 +9,7 @@ export interface IdleResult {
   readonly bench: "idle";
   readonly store: "postgres";
   readonly seconds: number;
-  /** Searches over all organizations: timers, takeovers, notices, task leases, rollups and seals. */
+  /** Searches over all organizations, for example for timers, takeovers, notices, task leases, rollups and seals. */
   readonly searches: number;
   readonly otherStatements: number;
   /** The number of queries to the shards of a Citus cluster if every search had to ask every shard. */
@@ -37,7 +37,7 @@ export async function runIdleBench(homes: StoreHomes, seconds: number): Promise<
     { open: async (config, logger) => counted(await openStore(config, logger), counts) },
   );
   try {
-    // By then, the searches that a start makes only once are over.
+    // After this time, the searches that a start makes only once are over.
     await sleep(5_000);
     const before = { ...counts };
     await sleep(seconds * 1_000);

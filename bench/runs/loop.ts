@@ -3,7 +3,7 @@ import type { LoadBench } from "../load-bench.ts";
 import { requireSuccess } from "../requests.ts";
 import { countingLoop, smallInput } from "../workflows.ts";
 
-/** Measures one transform that a condition leads back to itself a thousand times. The submission waits for the result, so each job is one request. */
+/** Measures a transform that a condition repeats: it runs a thousand times. The submission waits for the result, so each job is one request. */
 export const loop: LoadBench = {
   jobs: 20,
   concurrency: 1,

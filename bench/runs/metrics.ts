@@ -15,7 +15,7 @@ export interface MetricsResult {
   readonly store: StoreKind;
   /** Rows of rollups that stand for 10 million jobs of 20 workflows in 30 days. */
   readonly rollupRows: number;
-  /** A metric of durations over 30 days is read in hours and in days, of all workflows and of one. */
+  /** The time to read a metric of durations over 30 days: of all workflows in hours and in days, and of one workflow in hours. */
   readonly hoursMs: number;
   readonly daysMs: number;
   readonly hoursOfWorkflowMs: number;

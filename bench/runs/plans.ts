@@ -27,7 +27,7 @@ export interface PlansResult {
   readonly leastMs?: number;
   readonly medianMs: number;
   readonly maxMs: number;
-  /** The pages that one run reads, most of them repeatedly. */
+  /** The pages that one run reads with the worse of the two kinds of plans. A page that is read repeatedly counts each time. */
   readonly pages?: number;
   /** Tables that a plan reads completely, although they have more rows than there are organizations. */
   readonly scanned?: readonly string[];
@@ -41,9 +41,9 @@ const repetitions = 11;
 const historyRowsPerJob = 3;
 
 /**
- * Measures, in a store with many jobs, the statements that take many keys: once with each key from another organization, and once with all keys from
- * one organization. The store's own functions run the statements, each in a transaction that is rolled back, so that every statement finds the same
- * store.
+ * Measures, in a store with many jobs, the statements that take many keys: once with each key from a different organization, and once with all keys
+ * from one organization. The store's own functions run the statements, each in a transaction that is rolled back, so that every statement finds the
+ * same store.
  */
 export async function runPlansBench(size: PlansSize, progress: (line: string) => void): Promise<PlansResult[]> {
   const homes = await openStoreHomes("postgres");
@@ -189,8 +189,8 @@ async function rolledBack(database: Database, work: (transaction: Queryable) => 
 class RolledBack extends Error {}
 
 /**
- * Returns what the statements cost under each of the two kinds of plans. It does not list tables with only one row for each organization, since a
- * plan may read such a table completely.
+ * Returns how many pages the statements read with the worse of the two kinds of plans, and which tables either kind reads completely. It does not
+ * list tables with only one row for each organization, since a plan may read such a table completely.
  */
 async function plansOf(client: pg.Client, asked: readonly Asked[], organizations: number) {
   const costs: Cost[][] = [];

@@ -29,7 +29,7 @@ export interface SignInResult {
 }
 
 const readers = 20;
-/** Each reader asks 20 times a second. Some 400 reads a second are far below what the machine can do, so the reads alone cause no waiting. */
+/** Each reader asks at most 20 times a second. 400 reads a second are far below what the machine can do, so the reads alone cause no waiting. */
 const pauseMs = 50;
 
 /**

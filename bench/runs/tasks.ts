@@ -25,8 +25,8 @@ export interface TasksResult extends TasksSize {
   /** The cost of one task; `benchUs` is the processor time of the worker. */
   readonly perTask: ReturnType<typeof costOfOne>;
   /**
-   * How many tasks became due in each second while `handedOut…` was measured. `handedOut…` is the time from the moment when a task became due until
-   * the worker had it.
+   * How many tasks became due in each second while `handedOutP50Ms` and `handedOutP99Ms` were measured: the time from the moment when a task became
+   * due until the worker had it.
    */
   readonly pacedPerSecond: number;
   readonly handedOutP50Ms: number;

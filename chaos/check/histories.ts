@@ -97,7 +97,7 @@ function shownStep({ name, branch, visit, phase, isCut }: StepFold): FinalStep {
       // The wait or the sleep was not completed, but the step has not failed.
       return { name, branch, visit, status: "successful_but_incomplete" };
     default:
-      // A call that was cut off is shown as failed.
+      // Any other step that was cut off is shown as failed.
       return { name, branch, visit, status: isCut ? "failure" : "running" };
   }
 }

@@ -42,7 +42,7 @@ export interface StepFold {
   readonly phase: "running" | "betweenAttempts" | "waiting" | "delayed" | "forked" | "succeeded" | "failed";
   /** Why the step failed for good. */
   readonly error?: StepFailure;
-  /** The step was under way when its branch or the job ended. No later entry may name it. */
+  /** The step was under way when its branch or the job ended. No later entry may name it before the job is resumed. */
   readonly isCut?: true;
   /** How many branches the step has. Undefined for a step without branches. */
   readonly branchCount?: number;
@@ -229,7 +229,7 @@ function stepOf(
   return step;
 }
 
-/** Tells whether the fork of the branch is open and this branch is one of its branches. */
+/** Tells whether the fork of the branch is open. For the branch of an item, also tells whether the fork has this item. */
 function isOpen(fold: Fold, branch: string): boolean {
   if (branch === mainLine) return true;
   const { parent, fork, key } = levelOf(branch);

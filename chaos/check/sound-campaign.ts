@@ -14,7 +14,7 @@ export const shapesById = new Map([...linearShapes, ...forkedShapes].map((shape)
 
 export const finished = jobNamed("finished", "three-noops");
 const waiting = jobNamed("waiting", "wait-for-3");
-/** A workflow with branches, one of which waits. */
+/** A job with branches, one of which waits. */
 const forked = jobNamed("forked", "branches");
 
 const first: Submission = { ...submissionOf(finished), idempotencyKey: "key-1" };

@@ -28,7 +28,7 @@ export interface Way {
   readonly lostSixWorkers: boolean;
 }
 
-/** `endedByLostWorkers` has the jobs of which `lostSixWorkers` is already known to be true. Children are checked before their parents. */
+/** `endedByLostWorkers` has the jobs for which `lostSixWorkers` is already known to be true. Children are checked before their parents. */
 export function wayOf(fold: Fold, steps: Line, endedByLostWorkers: ReadonlySet<string> = new Set()): Way {
   const walk = new Walk(fold, endedByLostWorkers);
   const state = walk.line(steps, mainLine, "sound");

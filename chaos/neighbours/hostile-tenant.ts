@@ -12,7 +12,7 @@ export interface HostileTenant {
   readonly stores?: readonly StoreKind[];
   /** The part of the service that protects other organizations from this tenant. */
   readonly fix: Fix;
-  /** Creates everything that the attack needs, unmeasured. */
+  /** Creates everything that the attack needs, before the measurement. */
   prepare(ground: Ground): Promise<Attack>;
 }
 

@@ -3,7 +3,7 @@ import pg from "pg";
 import { oneWait, smallInput } from "../../bench/workflows.ts";
 import { type Ground, type HostileTenant, inTurn, submitJobs } from "./hostile-tenant.ts";
 
-/** Changes a job whose row another session has locked, as a forgotten session of an operator would. */
+/** Tries to change a job whose row another session has locked, for example one that an operator has forgotten. */
 export const lockedRow: HostileTenant = {
   name: "locked-row",
   stores: ["postgres"],

@@ -11,7 +11,7 @@ import { unreadableVersion } from "./unreadable-version.ts";
 import { watchers } from "./watchers.ts";
 import { wideForks } from "./wide-forks.ts";
 
-/** The hostile tenants. None of them may affect a well-behaved organization. */
+/** The hostile tenants. None of them may harm a well-behaved organization (see `playNeighbours`). */
 export const tenants: readonly HostileTenant[] = [
   slowSchemas,
   slowValues,

@@ -16,7 +16,7 @@ export class HostileTraffic implements Traffic {
     this.#end = end;
   }
 
-  /** How many answers had each status. */
+  /** How many answers had each status, and how often a connection was lost. */
   get counts(): Readonly<Record<string, number>> {
     return Object.fromEntries([...this.#counts].toSorted(([left], [right]) => left.localeCompare(right)));
   }

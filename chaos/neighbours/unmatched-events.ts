@@ -3,7 +3,7 @@ import { oneWait, smallInput } from "../../bench/workflows.ts";
 import { withoutReadLane } from "../faults/turned-off.ts";
 import { type Ground, type HostileTenant, inTurn, submitJobs } from "./hostile-tenant.ts";
 
-/** Sends jobs 10,000 events each that no step waits for, and reads one of these jobs, its events, its history and its explanation. */
+/** Fills one job after the other with 10,000 events that no step waits for, and reads the first job, its events, history and explanation. */
 export const unmatchedEvents: HostileTenant = {
   name: "unmatched-events",
   fix: {

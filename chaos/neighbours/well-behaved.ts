@@ -38,8 +38,8 @@ export interface LoadOutcome extends Pick<Measurement, "errors" | "errorTexts" |
 }
 
 /**
- * Measures an organization that sends 200 requests a second. It runs in a thread of its own, so that the time that this process spends on the hostile
- * tenant is not measured as time of the service.
+ * Measures an organization that sends 200 requests a second. The measurement runs in a thread of its own, so that the time that the main thread
+ * spends on the hostile tenant is not measured as time of the service.
  */
 export async function measure(task: LoadTask): Promise<Measurement> {
   const worker = new Worker(new URL("./well-behaved-thread.ts", import.meta.url), { workerData: task });

@@ -13,8 +13,8 @@ export interface CrewOptions {
 }
 
 /**
- * The workers of a campaign. During the campaign they are killed one after the other, or stopped until other workers
- * have their tasks.
+ * The workers of a campaign. During the campaign they are killed one after the other, or stopped for longer than they hold
+ * their tasks.
  */
 export class Crew {
   readonly #options: CrewOptions;

@@ -7,7 +7,7 @@ export interface HandedOut {
   readonly holder: string;
 }
 
-/** The output of an attempt, and whether the service took it from the worker. */
+/** A worker's answer to an attempt, and whether the service took it. */
 export interface Answer extends HandedOut {
   readonly isTaken: boolean;
 }

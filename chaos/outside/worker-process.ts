@@ -36,7 +36,7 @@ export class WorkerProcess {
     this.#ended = once(this.#child, "exit").then(release);
   }
 
-  /** Waits until the worker has a task, but at most this long. */
+  /** Waits until the worker next reports something about a task, but at most this long. */
   async givenTask(timeoutMs: number): Promise<void> {
     await once(this.#child, "message", { signal: AbortSignal.timeout(timeoutMs) }).catch(() => {});
   }

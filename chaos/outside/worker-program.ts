@@ -37,7 +37,7 @@ async function carryOut(task: Task): Promise<object> {
   return { answer: "of the library" };
 }
 
-/** Sends an answer without the library, even if the worker no longer has the task. */
+/** Sends an answer without the library's loop, even if the worker no longer has the task. */
 async function complete(task: Task, answer: number): Promise<void> {
   try {
     await client.completeTask(organizationId, task.taskId, { answer });

@@ -2,7 +2,7 @@ import { html, type Markup } from "../../packages/server/src/http/pages/html.ts"
 import type { Page, Pages } from "./pages.ts";
 import { referenceAddress } from "./pages.ts";
 
-/** The files of the dashboard's build that every page loads. */
+/** The built files that every page uses. */
 export interface FrameFiles {
   readonly script: string;
   readonly style: string;

@@ -174,7 +174,7 @@ function headerLine(names: readonly string[]): Markup {
   return html`<p class="soft">Headers: ${names.map((name, index) => html`${index > 0 && ", "}<a href="#${headerAnchor(name)}">${name}</a>`)}</p>`;
 }
 
-/** All errors have the same form (`Problem`), so only their statuses and codes are shown. */
+/** All errors have the same form (`Problem`), so only their statuses and descriptions are shown. */
 function errors(answers: Found["answers"]): Markup | undefined {
   const found = answers.filter(([status]) => Number(status) >= 400);
   if (found.length === 0) return undefined;

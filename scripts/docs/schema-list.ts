@@ -30,7 +30,7 @@ export function nameOf(reference: string): string {
   return reference.split("/").at(-1) ?? reference;
 }
 
-/** Tells whether the alternatives fit into one line, which they do if none has fields of its own. */
+/** Tells whether the alternatives fit into one line, which they do if none has fields of its own or a description. */
 function isShort(anyOf: readonly Schema[]): boolean {
   return anyOf.every((one) => below(one) === undefined && one.description === undefined);
 }

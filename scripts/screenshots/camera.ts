@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { findChromium } from "@stepwell/testing/find-chromium.ts";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 
-/** The looks in which every page is taken. */
+/** The looks of the pages in the pictures. */
 export const looks = [
   { name: "light", colorScheme: "light", width: 1_280 },
   { name: "dark", colorScheme: "dark", width: 1_280 },
@@ -25,7 +25,7 @@ export class Camera {
     this.#words = words;
   }
 
-  /** Takes only the pages whose names contain one of the words, or all pages if there are no words. */
+  /** Opens a camera for the pages whose names contain one of the words, or for all pages if there are no words. */
   static async open(directory: string, words: readonly string[]): Promise<Camera> {
     const executablePath = findChromium();
     if (executablePath === undefined) throw new Error("There is no Chromium. Run `node scripts/chromium.ts`.");
@@ -66,6 +66,6 @@ export class Camera {
 
 const args = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"];
 
-/** This is text, since it runs in the page. It is true when nothing is loading and all charts and graphs are drawn. */
+/** This is text, since it runs in the page. It is true when the fonts are loaded and no part of the page says that it is loading. */
 const isSettled = `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))).then(
   () => document.fonts.status === "loaded" && document.querySelector(".skeleton, .starting") === null)`;

@@ -21,7 +21,7 @@ const shows = (role: Role, name: string | RegExp) => async (page: Page) =>
 const says = (text: string | RegExp) => async (page: Page) =>
   await page.getByRole("main").getByText(text).first().waitFor();
 
-/** Every page of an organization, by the path below /app, and the dialogs that pages open. */
+/** Every page of an organization except its settings, by the path below /app, and the dialogs that pages open. */
 export function organizationPages(story: Story): DashboardPage[] {
   const { organization, emptyOrganization, workflow, version, jobs } = story;
   const graph = async (page: Page) => await page.locator("[data-step]").first().waitFor();
@@ -104,7 +104,7 @@ export const guardedAccountPages: readonly DashboardPage[] = [
   { name: "account-second-factor-on", path: "/account/second-factor", isReady: shows("button", /Turn off|recovery/i) },
 ];
 
-/** The editor with a problem is taken last, since it asks for confirmation when the user leaves it. */
+/** The editor with a problem is opened last, since it asks for confirmation when the user leaves it. */
 export function unsavedPages({ workflow }: Story): DashboardPage[] {
   return [{ name: "editor-problem", path: `${workflow}/edit`, isReady: breakDefinition }];
 }

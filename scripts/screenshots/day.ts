@@ -17,7 +17,7 @@ export interface DayParts {
 
 const minuteMs = 60_000;
 const turnMs = 30 * minuteMs;
-/** How much of the day is reserved for the jobs that stay open. */
+/** How much of the day is reserved for the jobs that are submitted one by one at its end. */
 const evening = 125 * minuteMs;
 
 /** Plays a day of orders, with a quiet night, a report that fails, and jobs that stay in every state. Returns the paths of these jobs. */
@@ -49,7 +49,7 @@ class Day {
     this.#parts = parts;
   }
 
-  /** Submits a job, and returns its path when the job has ended or waits. */
+  /** Submits a job, and returns its path when the job has ended or waits, but after `waitSeconds` at the latest. */
   async submit(name: WorkflowName, inputJson: object, by = this.#parts.shop, waitSeconds = 20): Promise<string> {
     const { organization, workflows } = this.#parts;
     const body = { workflowId: workflows[name], inputJson };
@@ -57,7 +57,7 @@ class Day {
     return `${organization}/jobs/${jobId}`;
   }
 
-  /** Submits the orders of one turn; most of them run at the same time. */
+  /** Submits the orders of one turn at the same time, and sends the events for which they wait. */
   async orders(turn: number): Promise<void> {
     const { shop, clock } = this.#parts;
     const count = Math.round(3.5 + 3 * Math.sin(turn / 7 + 1) + (turn % 3));

@@ -7,7 +7,7 @@ const pages = [
   { name: "docs-api", path: "/docs/api" },
 ] as const;
 
-/** Takes the public pages of the documentation: the index, one page of each kind, and the results of a search. */
+/** Takes pictures of the public documentation: the index, one page of each kind, and the results of a search. */
 export async function takeDocsPages(
   camera: Camera,
   context: BrowserContext,

@@ -2,16 +2,17 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { MovingClock } from "./moving-clock.ts";
 
-/** The output of a function, and its duration by the moving clock. Undefined if the function does not answer while the pictures are taken. */
+/** The output or the error of a function, and its duration by the moving clock. */
 export interface FunctionAnswer {
   readonly tookMs: number;
   readonly output?: unknown;
   readonly error?: { readonly errorType: string; readonly errorMessage: string };
 }
 
+/** Returns undefined if the function does not answer while the pictures are taken. */
 export type FunctionBody = (input: Record<string, unknown>, attempt: number) => FunctionAnswer | undefined;
 
-/** Serves the cloud functions that the workflows of the screenshots call. Returns its address. */
+/** Serves the cloud functions that the workflows of the screenshots call. Returns their address, and a function that ends them. */
 export async function startFunctions(
   clock: MovingClock,
   bodies: Readonly<Record<string, FunctionBody>>,

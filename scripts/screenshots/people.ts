@@ -27,7 +27,7 @@ export interface Newcomer {
   readonly role: string;
 }
 
-/** Signs in from a device of its own. `typed` may be a wrong password. */
+/** Signs in from a new device. `typed` may be a wrong password. */
 export async function signInFrom(baseUrl: string, userAgent: string, email: string, typed = password): Promise<void> {
   const browser = new Browser(userAgent);
   const isArrival = (url: URL) => url.pathname === "/signed-in";

@@ -18,7 +18,7 @@ export interface PictureParts {
   readonly story: Story;
   /** The recovery codes of the operator. Each of them works once. */
   readonly recoveryCodes: readonly string[];
-  /** Only pages whose names contain one of these words are taken. If there are no words, all pages are taken. */
+  /** Only pages whose names contain one of these words get pictures. If there are no words, all pages do. */
   readonly words: readonly string[];
 }
 
@@ -27,7 +27,7 @@ interface Written {
   readonly directory: string;
 }
 
-/** Takes every page in every look. */
+/** Takes a picture of every wanted page in every look. */
 export async function takeAll(parts: PictureParts): Promise<Written> {
   const camera = await Camera.open("screenshots", parts.words);
   const recoveryCodes = [...parts.recoveryCodes];

@@ -84,7 +84,7 @@ async function letIn(baseUrl: string, organization: string, owner: Api, clock: M
   }
 }
 
-/** Registers each workflow with one or more versions. `$LIVE` points at the last version, `staging` at the first. */
+/** Registers each workflow with one or more versions. `$LIVE` points at the last one. If there are several, `staging` points at the first. */
 async function deployAll(owner: Api, organization: string, clock: MovingClock): Promise<WorkflowIds> {
   const definitions: Readonly<Record<WorkflowName, readonly string[]>> = {
     "order-approval": [orderApproval],
@@ -137,7 +137,7 @@ async function makeTokens(owner: Api, organization: string, workflows: WorkflowI
   return { shop, pipeline };
 }
 
-/** Leaves waiting tasks in three queues: one has workers, one has none, and one is paused. */
+/** Leaves waiting tasks in three queues: one has a worker, one has none, and one is paused. */
 async function leaveTasks(owner: Api, organization: string): Promise<void> {
   const queues = `${organization}/task-queues`;
   for (const queue of ["thumbnails", "thumbnails", "thumbnails", "label-printer", "payouts", "payouts"])

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// This file is JavaScript, and tracked: npm links a bin only where its file exists at the time of the install, which is before a clone
-// is built; and a Node.js that is too old for Stepwell must still be able to read the sentence that says so.
+// This file is JavaScript and in Git, for two reasons. npm links a bin only if its file exists during the install, and a clone is built only later.
+// And a Node.js that is too old for Stepwell must still be able to run this file, which says so.
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -24,7 +24,7 @@ export function wholeNumber(minimum: number, maximum: number): (text: string) =>
   };
 }
 
-/** Returns a parser for options that can be repeated, or given once with commas between the values. */
+/** Parses an option that can be repeated, or given once with commas between the values. */
 export function each(text: string, before: readonly string[] = []): readonly string[] {
   const parts = text.split(",").map((part) => part.trim());
   if (parts.includes("")) throw new InvalidArgumentError("The list has an empty part.");
@@ -32,7 +32,7 @@ export function each(text: string, before: readonly string[] = []): readonly str
 }
 
 /**
- * Parses the name of a tag by the rule of the service. A deployment registers the version before it moves the tag, so it must not begin with a tag that
+ * Parses the name of a tag by the rule of the service. A deployment registers the version before it moves the tag, so it must not begin if the tag
  * cannot exist.
  */
 export function parseTag(text: string): string {
@@ -61,7 +61,7 @@ export function withWait(command: Command): Command {
 
 const maxLimit = 10_000;
 
-/** The option of every command that prints a list. */
+/** Adds the option for the maximum number of entries to a command that prints a list. */
 export function withLimit(command: Command, usual = 50): Command {
   return command.option("--limit <number>", "the maximum number of entries to list", wholeNumber(1, maxLimit), usual);
 }

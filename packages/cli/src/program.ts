@@ -22,7 +22,7 @@ import { chooseOutput, show } from "./output/terminal.ts";
 
 const { version } = createRequire(import.meta.url)("../package.json") as { readonly version: string };
 
-/** All commands with their options. Nothing runs until it parses a command line. */
+/** Declares all commands with their options. No command runs until the returned program parses a command line. */
 export function declareProgram(): Command {
   const program = new Command("stepwell")
     .description("Durable workflows, self-hosted.")
@@ -204,7 +204,7 @@ function addOutput(command: Command): void {
   command.option("--json", "print the result as JSON").option("-q, --quiet", "print only ids, and no warnings");
 }
 
-/** Prints one line instead of the whole help, which `--help` prints. */
+/** Returns the line that is printed after an error, instead of the whole help, which `--help` prints. */
 function usageOf(command: Command): string {
   const names = [command.name()];
   for (let { parent } = command; parent !== null; { parent } = parent) names.unshift(parent.name());

@@ -25,7 +25,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Makes an organization with a workflow that waits for `approved`, and the command line of its owner. The commands do not name the organization. */
+/** Makes an organization, and a command line with an API token of it. The commands do not name the organization. */
 async function world() {
   const { organizationId, api } = await service.newOrganization();
   const { token, tokenId } = await apiToken(api, programPermissions);
@@ -225,7 +225,7 @@ test.concurrent("deploy with --dry-run changes nothing and prints the planned ch
   });
   expect(shown(await stepwell("workflow", "list"))).toMatch(/^WORKFLOW .*\ndry +ID +\$LIVE → 1 +\d+ s\n$/);
   expect((await stepwell("workflow", "show", "dry", "--definition")).output).toBe(`${definition}\n`);
-  // In other systems such a text is an expression, so here it is usually a mistake.
+  // In other systems, a text such as `$.sku` is an expression, so here it is usually a mistake.
   const { steps, ...rest } = JSON.parse(definition);
   const finish = { ...noopStep("finish", null), input: { sku: "$.sku" } };
   await writeFile(file, JSON.stringify({ ...rest, steps: [...steps.slice(0, -1), finish] }));

@@ -40,7 +40,7 @@ let directory: string;
 let port: string;
 let store: PreparedStore;
 /**
- * This test uses PostgreSQL, which makes the start of a process cheaper than the embedded store. The tests in first-five-minutes.test.ts use the
+ * Most tests here use PostgreSQL, because a process starts faster on it than on the embedded store. The tests in first-five-minutes.test.ts use the
  * embedded store.
  */
 let environment: Record<string, string>;
@@ -131,7 +131,7 @@ inWholeMatrix(() => {
       steps: [{}, {}, { name: "ship", status: "failure" }, { name: "decline", status: "success" }],
     });
 
-    // A step may call any address on the same machine, for example the service itself.
+    // A step may call any loopback address, for example that of the service itself.
     const calling = join(directory, "calling.json");
     await writeFile(calling, definitionOf(httpStep({ url: `${seeded.baseUrl}/health/live` })));
     expect(await run(environment, "deploy", calling)).toMatchObject({ code: 0 });
@@ -375,7 +375,7 @@ inWholeMatrix(() => {
   });
 });
 
-/** Returns the first printed address below the organization's pages. */
+/** Returns the first printed address of a page of the dashboard. */
 function pageIn(welcome: string): string {
   return /http\S+\/app\/\S+/.exec(welcome)?.[0] ?? "";
 }
@@ -418,7 +418,7 @@ function embedded(name: string) {
   return { STEPWELL_DATA_DIR: join(directory, name), STEPWELL_PORT: port };
 }
 
-/** Returns once the directory contains, or did contain, an entry of this name. */
+/** Returns when an entry of this name is created, changed or removed in the directory. */
 async function appears(directory: string, name: string, service: ChildProcess): Promise<void> {
   const ended = once(service, "exit").then(() => Promise.reject(new Error(`It ended before it made ${name}.`)));
   ended.catch(() => undefined);

@@ -85,7 +85,7 @@ test.concurrent("worker.py fails a task with a text that the service accepts, wh
   const half = 0xd800;
   expect(await messageOf(120, 0)).toBe("The work gave no reason.");
   expect(await messageOf(120, 20_000)).toMatch(/^x{1000}/);
-  // Each of its four threads gets such a task.
+  // If such a task ended the thread that does it, none of the four threads would be left for the fifth task.
   for (let count = 0; count < 5; count += 1) expect(await messageOf(half, 1)).toContain("cannot be sent");
 });
 

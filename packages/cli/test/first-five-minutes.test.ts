@@ -98,7 +98,7 @@ test("SIGTERM to npm start ends the service", async () => {
   const { baseUrl } = devFileIn("clone");
   const { complaint } = await service.terminate();
   await expect(fetch(baseUrl)).rejects.toThrow();
-  // By now the service has signed somebody in, and its library has printed no warning about this version of Node.js.
+  // By now the service has signed somebody in, and its OpenID library has printed no warning about this version of Node.js.
   expect(complaint).not.toContain("oidc-provider");
 });
 
@@ -184,7 +184,7 @@ inWholeMatrix(() => {
     const permissions = [...programPermissions, "task:work", "metrics:read"].join(",");
     const { baseUrl } = devFileIn("project");
     for (const major of [20, otherMajor]) {
-      // The page first shows an organization in which nothing has happened yet.
+      // The first examples of docs/client.md show an organization in which nothing has happened yet.
       const name = `node-${major}`;
       const organizationId = (await onOwnNode().succeed(`npx stepwell org create ${name} --quiet`)).trim();
       const create = `npx stepwell token create page --organization ${organizationId} --permission ${permissions} --quiet`;
@@ -308,7 +308,7 @@ async function beginInProject(shell: Shell): Promise<void> {
   expect(owner).toMatch(/\bstu_\w+/);
 }
 
-/** The project with the Node.js that runs the tests. The machine's own may be too old for the command line. */
+/** The project with the Node.js that runs the tests. The Node.js of the machine may be too old for the command line. */
 function onOwnNode(): Shell {
   return project.with({ PATH: dirname(process.execPath) });
 }

@@ -9,7 +9,7 @@ const root = resolve(import.meta.dirname, "../../..");
 const documents = ["*.md", "docs/**/*.md", "examples/*/README.md", "packages/*/README.md"];
 // This reference is generated from the same declaration, and its lines are usage lines, not commands.
 const reference = "docs/cli-reference.md";
-// In these files, commands stand in the lines of a unit, in remarks, in what the chart prints, and after the name of a container.
+// In these files, commands stand in systemd units, in comments, in the notes of the Helm chart, and after the name of a container.
 const deployment = ["deploy/**/*.{service,yaml,txt}", "deploy/Dockerfile"];
 const programs = ["packages/{cli,dashboard,server}/src/**/*.{ts,tsx}"];
 

@@ -12,7 +12,7 @@ export async function run(environment: Record<string, string>, ...words: string[
 
 export interface Conversation {
   readonly ended: Promise<Ended>;
-  /** Returns everything that was printed as soon as it contains `wanted`; the command continues. */
+  /** Returns the standard output so far, once it contains `wanted`. The command continues. */
   said(wanted: string | RegExp): Promise<string>;
   /** Returns the standard error so far, once it contains `wanted`. */
   complained(wanted: RegExp): Promise<string>;
@@ -76,7 +76,7 @@ export function start(environment: Record<string, string>, ...words: string[]): 
   return child;
 }
 
-/** Returns everything that was printed as soon as it contains `text`. Throws when the process ends before that. */
+/** Returns the standard output so far, once it contains `text`. Throws when the process ends before that. */
 export async function printed(child: ChildProcess, text: string): Promise<string> {
   let output = "";
   const complaints = textOf(child.stderr);

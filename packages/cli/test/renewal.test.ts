@@ -41,7 +41,7 @@ class Provider {
     this.baseUrl = baseUrl;
   }
 
-  /** Starts the provider. `answer` answers all requests that are not about the sign-in. Ends with its test. */
+  /** Starts the provider, which ends with its test. `answer` answers all requests that are not about the sign-in. */
   static async start(answer: (request: IncomingMessage, response: ServerResponse) => void = () => {}) {
     const server = createServer().listen(0, "127.0.0.1");
     await new Promise((ready) => server.once("listening", ready));
@@ -114,7 +114,7 @@ inWholeMatrix(() => {
     const provider = await Provider.start((request, response) => {
       if (!request.url?.endsWith("/stream")) return void response.end('{"jobId":"j","status":"SUCCEEDED"}');
       const token = request.headers.authorization?.replace("Bearer ", "") ?? "";
-      // A stream lasts longer than its token, so no token may be used for a second stream.
+      // Each token is due for renewal before its stream ends, so no token may be used for a second stream.
       if (tokens.has(token)) return void response.writeHead(401).end();
       const sequence = tokens.add(token).size;
       const type = sequence === 3 ? "job.succeeded" : "step.started";

@@ -11,7 +11,7 @@ export type ByPath = {
   ) => Promise<Outcome<NameAt<Verb, Path>>>;
 };
 
-/** The answer of an operation, or the error in the service's answer. An error is thrown only when there is no answer. */
+/** The answer of an operation, or the error in the service's answer. An error is thrown when there is no answer or the request cannot be sent. */
 export type Outcome<Name extends OperationName> =
   | { readonly data: Data<Name>; readonly error?: never; readonly response: Response }
   | { readonly data?: never; readonly error: Problem; readonly response: Response };

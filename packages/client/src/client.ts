@@ -30,17 +30,17 @@ export interface WholeAnswer<Body> {
 }
 
 export interface SubmitOptions extends CallOptions {
-  /** Lets the service hold its answer until the job has ended or waits for events, or for this many seconds. */
+  /** Lets the service hold its answer until the job has ended or waits for events, but for this many seconds at most. */
   readonly waitSeconds?: number;
 }
 
 export interface GetJobOptions extends CallOptions {
-  /** Lets the service hold its answer until the job has ended, or for this many seconds. */
+  /** Lets the service hold its answer until the job has ended, but for this many seconds at most. */
   readonly waitSeconds?: number;
 }
 
 export interface PollOptions extends CallOptions {
-  /** Lets the service hold its answer until there is a task, or for this many seconds. */
+  /** Lets the service hold its answer until there is a task, but for this many seconds at most. */
   readonly waitSeconds?: number;
 }
 
@@ -68,8 +68,8 @@ export function createClient(options: ClientOptions): StepwellClient {
 
 /**
  * Calls a service. `call`, `list` and `open` accept every operation by its name in the API document, with its types. The other methods are short
- * forms of the operations that programs use most. All of them throw a `StepwellError` for an answer that is not a success, repeat a request that
- * failed for a transient reason, and take `CallOptions` (a signal, a timeout, an idempotency key) as the last argument.
+ * forms of the operations that programs use most. All of them throw a `StepwellError` for an answer that is not a success, and all but `answerTask`
+ * repeat a request that failed for a transient reason. Most take `CallOptions` (a signal, a timeout, an idempotency key) as the last argument.
  */
 export class StepwellClient {
   /** Every operation by its path. An error answer is returned as `error` and not thrown. */
@@ -144,7 +144,7 @@ export class StepwellClient {
     return await this.call("ListOrganizations", { query: { pageSize } }, options);
   }
 
-  /** All workflows, by name. */
+  /** All workflows, in the order of their names. */
   listWorkflows(organizationId: string, query: Query<"ListWorkflows"> = {}, options?: CallOptions) {
     return this.list("ListWorkflows", { path: { organizationId }, query }, options);
   }
@@ -162,7 +162,8 @@ export class StepwellClient {
   /**
    * Registers the definition as a new version of the workflow that it names, unless the newest version has an equal definition, and points the tag at
    * it. Makes the workflow if there is none. An invalid definition is a `ValidationError` whose `errors` list everything that is wrong, with the line
-   * and the column. The keys of its requests follow from `idempotencyKey`, and `timeoutMs` limits all of its requests together.
+   * and the column; a text that is not JSON or has no `workflowName` is a plain `Error`. The keys of the requests follow from `idempotencyKey`, and
+   * `timeoutMs` limits all of the requests together.
    */
   async deploy(organizationId: string, definition: string | object, tag = "$LIVE", options: CallOptions = {}) {
     return await deploy((name, ...args) => this.call(name, ...args), organizationId, definition, tag, options);
@@ -212,8 +213,8 @@ export class StepwellClient {
   }
 
   /**
-   * Submits a job. With `waitSeconds`, the answer comes when the job has ended or waits for events, and is the whole job. Without it, the status is
-   * always PENDING.
+   * Submits a job. With `waitSeconds`, the answer is the whole job, and comes when the job has ended or waits for events, or when the time is over.
+   * Without `waitSeconds`, the status is always PENDING.
    */
   async submitJob(
     organizationId: string,
@@ -224,7 +225,7 @@ export class StepwellClient {
   }
 
   /**
-   * Submits a job and waits until it has ended, however long that takes. Returns the whole job, whether it has SUCCEEDED, FAILED or was CANCELLED. If
+   * Submits a job and waits until it has ended, however long that takes. Returns the whole job, which is SUCCEEDED, FAILED or CANCELLED. If
    * the service cannot be reached for a while, the call continues by itself: under its idempotency key only one job is made.
    */
   async submitAndWait(
@@ -315,8 +316,8 @@ export class StepwellClient {
   }
 
   /**
-   * Puts a single task into a queue. With `waitSeconds`, the answer comes when the task is done, and is its whole job, with the worker's answer as
-   * the output.
+   * Puts a single task into a queue. With `waitSeconds`, the answer is the whole job of the task, and comes when the task is done or the time is
+   * over. Once the task is done, the worker's answer is the output of the job.
    */
   async submitTask(
     organizationId: string,
@@ -331,7 +332,7 @@ export class StepwellClient {
     );
   }
 
-  /** All queues of tasks, in the order of their names. */
+  /** The queues in which tasks wait, from which workers have asked for tasks, or which somebody paused, in the order of their names. */
   async listTaskQueues(organizationId: string, options?: CallOptions) {
     return await this.list("ListTaskQueues", { path: { organizationId }, query: { pageSize: 200 } }, options).toArray();
   }
@@ -398,7 +399,7 @@ export class StepwellClient {
     resultOf(await this.#transport.send(route, input, { ...options, maxAttempts: 1 }), route);
   }
 
-  /** Keeps a task until the next heartbeat is due. `progress` says how far the work has come. */
+  /** Keeps a task for another `heartbeatSeconds`. `progress` says how far the work has come. */
   async heartbeatTask(organizationId: string, taskId: string, progress?: unknown, options?: CallOptions) {
     const body = progress === undefined ? {} : { progress };
     return await this.call("HeartbeatTask", { path: { organizationId, taskId }, body }, options);
@@ -415,7 +416,7 @@ export class StepwellClient {
     );
   }
 
-  /** Lets the service hold each request until the job has ended or the time is over. */
+  /** Returns the job once it has ended. The service holds each request until then, but for `holdSeconds` at most. */
   async #untilEnded(organizationId: string, jobId: string, waiting: Waiting): Promise<Job> {
     for (;;) {
       const options = { waitSeconds: holdSeconds, ...waiting.call };

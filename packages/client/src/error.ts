@@ -49,7 +49,7 @@ export class StepwellError extends Error {
   readonly requestId: string | undefined;
   /** Everything that is wrong in the input. */
   readonly errors: readonly InputProblem[];
-  /** The number of seconds after which the service asks for the next request, if it says so. */
+  /** How many seconds the client should wait before the next request, if the service says so. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(problem: Problem, cause?: unknown, retryAfterSeconds?: number) {

@@ -37,7 +37,7 @@ export class Pages<Page, Item> implements AsyncIterable<Item> {
       yield page;
       const { nextPageToken } = page as PageEnd;
       if (nextPageToken === undefined) return;
-      // A page whose next page is itself would never end the loop.
+      // With a page that names itself as the next page, the loop would never end.
       if (nextPageToken === query.pageToken) throw foreignAnswer(200, "a page that names itself as the next one");
       query = { ...query, pageToken: nextPageToken };
     }

@@ -267,8 +267,8 @@ async function read(response: Response): Promise<Reply> {
 }
 
 /**
- * Returns the answer with a body whose reading the signal ends. A signal may live as long as its program, so it must forget an answer that has been
- * read, has failed or was cancelled. The returned response has no `url`.
+ * Returns the answer with a body that cannot be read on when the signal is aborted. A signal may live as long as its program, so it must forget an
+ * answer that has been read, has failed or was cancelled. The returned response has no `url`.
  */
 function endedBy(signal: AbortSignal | undefined, response: Response, control: AbortController): Response {
   if (signal === undefined || response.body === null) return response;

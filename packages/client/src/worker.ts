@@ -270,7 +270,7 @@ function insteadOf(outcome: Outcome, error: unknown): Outcome | undefined {
 const untold =
   "The work failed, and the service rejected the report of the failure: FailTask does not allow its type, message or time.";
 
-/** The service accepts no failure with an empty message or a longer one than this. */
+/** The service accepts no failure whose message is empty or longer than 10,000 characters. */
 function bounded(message: string): string {
   return message === "" ? "The work failed and gave no reason." : message.slice(0, 10_000);
 }
@@ -319,5 +319,5 @@ const gatherMs = 5;
 const maxAskedSeconds = 60;
 /** After this time, an answer that the service has not accepted is given up. Another worker gets the task when its lease has ended. */
 const maxAnswerMs = 600_000;
-/** Two heartbeats may be lost before the lease ends. */
+/** One heartbeat may be lost: the next one still comes before the lease ends. */
 const beats = 3;

@@ -41,7 +41,7 @@ export class ScriptedServer {
     this.baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
-  /** Ends with its test. */
+  /** Starts a server, which ends with its test. */
   static async start(...script: Scripted[]): Promise<ScriptedServer> {
     const server = createServer();
     server.listen(0, "127.0.0.1");

@@ -29,7 +29,7 @@ import { texts } from "./texts/texts.ts";
 /**
  * The only list of pages. The address of a page about workflows, jobs or task queues is `/app` followed by the API path of what the page shows, so
  * that each can be derived from the other. Other pages, such as those of the settings and the editor, have addresses of their own. Everything except
- * the shell is loaded when it is first shown. A page with a `tab` is among the tabs of its layout, and a page with a `link` is in the bar on top,
+ * the shell is loaded when it is first needed. A page with a `tab` is among the tabs of its layout, and a page with a `link` is in the bar on top,
  * both in this order.
  */
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Broken });
@@ -287,7 +287,7 @@ declare module "@tanstack/react-router" {
   interface StaticDataRouteOption {
     /** The text of the page's tab in the layout around it, if it has one. */
     readonly tab?: string;
-    /** The permission without which the page shows nothing, if it needs one. */
+    /** The permission that the main part of the page needs, if it needs one. */
     readonly permission?: Permission;
     /** The place in the documentation that explains the page, if the layout around the page shows the link to it. */
     readonly docs?: DocsPlace;

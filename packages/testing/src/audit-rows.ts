@@ -42,7 +42,7 @@ export function sealingDuty({ running }: TestService) {
   return auditSealingDuty({ database, now: () => engine.now(), key: testSecrets().keyFor("audit") });
 }
 
-/** Repeats the duty until nothing is left to seal. If the service's own duty is sealing at the same time, this one does nothing. */
+/** Repeats the duty until nothing is left to seal. A round does nothing while the service's own duty is sealing. */
 export async function sealAll(service: TestService, organizationId: string): Promise<void> {
   const waiting = `SELECT 1 FROM audit_unsealed JOIN audit_entry USING (organization_id, entry_id)
      LEFT JOIN audit_sealed USING (organization_id, entry_id)

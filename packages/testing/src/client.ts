@@ -31,7 +31,7 @@ export interface ProblemBody {
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-/** Calls operations by their name in the document, and checks every answer against the document, so that the two always agree. */
+/** Calls operations by their name in the document. Checks the answers against the document, except in `ask`, so that service and document agree. */
 export class Client {
   readonly #baseUrl: string;
   readonly #token: string | undefined;

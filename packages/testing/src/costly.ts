@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from "../../server/src/core/json/json.ts";
 
 /**
- * The definitions and values below cost the most of all that are within the bounds. A search found them, and they are stored here so that it need not
- * be repeated.
+ * The definitions and values below cost the most of those within the bounds that a search tried. They are stored here so that the search need not be
+ * repeated.
  */
 
 /** A value and the schema that makes its check long. */

@@ -9,11 +9,11 @@ export interface RequestField {
    * caller chooses.
    */
   readonly path: readonly string[];
-  /** The last of these names. */
+  /** The last of these names, not counting `[]` and `{}`. */
   readonly name: string;
-  /** `id`: a UUID. `text`: any other text or value that the caller chooses. `fixed`: a number, a time, or one of a few words. */
+  /** `id`: a UUID. `text`: any other text or value that the caller chooses. `fixed`: a number, a boolean, a time, or one of a few words. */
   readonly kind: "id" | "text" | "fixed";
-  /** The fields that are required beside this one, and beside each object around it. */
+  /** The text fields that are required beside this one, and beside each object around it. */
   readonly besides: readonly (readonly string[])[];
 }
 

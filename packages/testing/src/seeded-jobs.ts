@@ -12,8 +12,8 @@ export interface Seed {
 }
 
 /**
- * Writes jobs that ran through two steps and succeeded, with their histories, as a release without rollups wrote them. They are written directly into
- * the store, since submitting so many would take minutes.
+ * Writes jobs that ran through two steps and succeeded, and with `withHistory` also their histories, in the form of a release without rollups. They
+ * are written directly into the store, since submitting so many would take minutes.
  */
 export async function seedJobs(db: Queryable, seed: Seed): Promise<void> {
   const { organizationId, workflowId, versionId, jobCount, until, days, withHistory } = seed;

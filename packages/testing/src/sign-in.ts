@@ -20,7 +20,7 @@ export async function discover(baseUrl: string, clientId = dashboard): Promise<o
   return await openid.discovery(new URL(`${baseUrl}/oidc`), clientId, undefined, openid.None(), options);
 }
 
-/** The page with which the dashboard continues after a sign-in. */
+/** Tells whether this is the page with which the dashboard continues after a sign-in. */
 export function isArrival(url: URL): boolean {
   return url.pathname.endsWith("/signed-in") || url.pathname === "/";
 }

@@ -31,9 +31,9 @@ export function onEveryStore(tests: (home: StoreHome) => void): void {
 }
 
 /**
- * Runs tests on one home of the store, or on both in the whole matrix (`npm run test:all`). It is for rules that do not depend on the store. The one home is PostgreSQL:
- * its transactions really run side by side, while the embedded store has one connection. A service on PostgreSQL also takes only half of the
- * processor time.
+ * Runs tests on one home of the store, or on both in the whole matrix (`npm run test:all`). It is for rules that do not depend on the store. The one
+ * home is PostgreSQL: its transactions really run side by side, while the embedded store has one connection. A service on PostgreSQL also takes only
+ * half of the processor time.
  */
 export function onOneStore(tests: (home: StoreHome) => void): void {
   onHomes(scope === "all" ? [embeddedHome, postgresHome] : [postgresHome], tests);

@@ -61,7 +61,7 @@ function parsePath(text: string): string {
   if (/[{}]/.test(text.replaceAll(placeholder, ""))) {
     throw new InvalidArgumentError(`The command fills in only ${placeholder}. Write all other ids into the path.`);
   }
-  // The URL would be that of another operation: `DELETE …/workflows/..` would delete the organization.
+  // With `.` or `..`, the URL would be that of another operation: `DELETE …/workflows/..` would delete the organization.
   if ((text.split(/[?#]/)[0] ?? "").split(/[/\\]/).some(isPathStep)) {
     throw new InvalidArgumentError("A part of the path is . or .., which leads to another path.");
   }

@@ -2,8 +2,8 @@ import { Argument, type Command, type Option } from "commander";
 import { print } from "../output/terminal.ts";
 
 /**
- * Completion in the shell: a small script there asks this command line which words may come next, so it knows every
- * command and option.
+ * Declares the commands for completion in the shell: a small script asks this command line which words may come next, so the script itself needs no
+ * list of commands and options.
  */
 export function declareCompletion(program: Command): void {
   program

@@ -88,7 +88,7 @@ async function remove(named: string, { revokeApiTokens = false, ...place }: Remo
   show({ value: { userId, removed: true }, text: `${named} is not a member any more.`, quiet: userId });
 }
 
-/** The service knows members by their ids, and people by their e-mail addresses. */
+/** Returns the id of a member. People name members by their e-mail addresses, but the service knows them by their ids. */
 async function userIdOf(connection: Connection, named: string): Promise<string> {
   if (isId(named)) return named;
   const isNamed = ({ email }: Member) => email.toLowerCase() === named.toLowerCase();

@@ -35,7 +35,7 @@ export function sampleDefinition(example: string = sampleName): string {
   return fileOf(`${example}/workflow.json`);
 }
 
-/** The build puts the examples beside this file, so that they are in the package too. */
+/** The build copies the examples into `dist`, so that they are in the package too. */
 function fileOf(path: string): string {
   return readFileSync(new URL(`../examples/${path}`, import.meta.url), "utf8");
 }

@@ -6,7 +6,7 @@ import { isId } from "../id.ts";
 /** A version as a command line names it: by its number within the workflow, or by its id. */
 export type NamedVersion = { readonly versionNumber: number } | { readonly versionId: string };
 
-/** Reads `3` or the id of a version. */
+/** Parses the number or the id of a version. */
 export function parseVersion(text: string): NamedVersion {
   if (isId(text)) return { versionId: text.toLowerCase() };
   const versionNumber = /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
@@ -15,7 +15,7 @@ export function parseVersion(text: string): NamedVersion {
 }
 
 /**
- * Returns the id of a version. The API finds versions only by their ids, so a number is looked up in the list, which begins with the newest version.
+ * Returns the id of a version. No path of the API takes a version number, so a number is looked up in the list, newest first.
  */
 export async function versionIdOf(
   { client, organizationId }: Connection,

@@ -13,7 +13,7 @@ export type ChosenService =
 /**
  * Finds the first service that is named: by the named profile, by STEPWELL_URL, by `stepwell dev` in this directory, or by the profile in use. With
  * this order, a command that tries something out in this directory does not change a service elsewhere. If the file of `stepwell dev` would be next,
- * but its address is not an address of this machine, the file is ignored with a warning.
+ * but its address is not a loopback address, the file is ignored with a warning.
  */
 export function chooseService(namedProfileName: string | undefined): ChosenService {
   const named = namedProfile(namedProfileName);

@@ -36,7 +36,7 @@ export async function connect(place: Place): Promise<Connection> {
 /**
  * Finds the service and the token. `chooseService` finds the service; if nothing names one, it is that of the last sign-in. The token is
  * STEPWELL_TOKEN, or else the sign-in, or else the token of `stepwell dev`. The last two are sent only to the address to which they belong, and
- * STEPWELL_TOKEN only to an address that the user has named.
+ * STEPWELL_TOKEN only to an address that the user has named, or at which the user has signed in.
  */
 export async function reach(place: Place): Promise<Access> {
   const service = chooseService(place.profile);
@@ -45,7 +45,7 @@ export async function reach(place: Place): Promise<Access> {
   const started = devServiceAt(baseUrl);
   const token = tokenHere();
   if (token !== undefined && service.by === "stepwell dev") throw tokenWithoutAddress(baseUrl);
-  // Containers often have a home directory that cannot be read. With a token in the environment, nothing needs to be read from it.
+  // Containers often have a home directory that cannot be read. With an address and a token in the environment, nothing needs to be read from it.
   const signIn = token === undefined ? findSignIn(baseUrl) : undefined;
   const credential = await credentialOf(token, signIn, started);
   if (credential === undefined) throw new CommandError("notAllowed", `Nobody is signed in at ${baseUrl}. ${whatToDo}`);
@@ -54,11 +54,11 @@ export async function reach(place: Place): Promise<Access> {
   return { client: createClient({ baseUrl, token: credential.token }), baseUrl, from, organization };
 }
 
-/** The token of this environment. An empty variable counts as not set, like every other variable of the command line. */
+/** Returns the token of this environment. Every variable of the command line counts as not set when it is empty, and so does this one. */
 function tokenHere(): string | undefined {
   const { STEPWELL_TOKEN: token } = process.env;
   if (!token) return undefined;
-  // For a token with other characters, `fetch` would throw an error that shows the token.
+  // For some other characters, such as a line break, `fetch` would throw an error that shows the token.
   if (/^[!-~]+$/.test(token)) return token;
   throw new CommandError(
     "notAllowed",

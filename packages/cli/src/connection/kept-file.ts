@@ -46,7 +46,7 @@ export function keep<Result>(path: string, write: () => Result): Result {
   }
 }
 
-/** Two commands that change a kept file at the same time do so one after the other. While a command holds the lock, it waits for nothing else. */
+/** Changes a kept file while no other command can change it. While a command holds the lock, it waits for nothing else. */
 export async function aloneWith<Result>(path: string, change: () => Result): Promise<Result> {
   const lock = `${path}.lock`;
   while (!keep(path, () => takes(lock))) await new Promise((done) => setTimeout(done, 20));

@@ -110,7 +110,7 @@ async function ownerOf(service: RunningService, known: Partial<DevFile> | undefi
   return await ownerAgain(service);
 }
 
-/** The store exists, but its dev.json is missing or belongs to another store. */
+/** The store exists, but its dev.json is missing, has no password, or has a token that is not valid in this store. */
 async function ownerAgain(service: RunningService): Promise<Owner> {
   // The password is set first, because a new password ends all user tokens of the account.
   const password = await newPassword(service);
@@ -142,7 +142,7 @@ async function sampleWorkflowId(client: StepwellClient, organizationId: string):
 
 /**
  * Returns the present state of the job of an earlier start if that job still exists. Otherwise submits a new job and returns it once it waits for the
- * approval.
+ * approval, but after 10 s at the latest.
  */
 async function sampleJob(
   client: StepwellClient,
@@ -236,7 +236,7 @@ function curlAs(token: string): string {
 
 /**
  * Commands in another shell find this service by its data directory, so each printed command names the directory unless it is the usual one. They do
- * not find a service whose address is not an address of this machine, so each printed command then names the address and the token.
+ * not find a service whose address is not a loopback address, so each printed command then names the address and the token.
  */
 function commandLine({ dataDir }: Config, { baseUrl, token }: DevFile): string {
   if (!isLoopback(baseUrl)) return `STEPWELL_URL='${baseUrl}' STEPWELL_TOKEN='${token}' npx stepwell`;

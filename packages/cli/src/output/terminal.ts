@@ -56,7 +56,7 @@ export function endWithReader(): void {
   process.stderr.on("error", () => process.exit(exitCodes.readerGone));
 }
 
-/** The one place that writes to standard output. */
+/** Prints a line. Only this function and `write` write to standard output. */
 export function print(line = ""): void {
   process.stdout.write(`${line}\n`);
 }
@@ -66,7 +66,7 @@ export async function write(part: Uint8Array): Promise<void> {
   if (!process.stdout.write(part)) await once(process.stdout, "drain");
 }
 
-/** Tells people something beside the result. It is printed to standard error, so that a pipe carries only the result. */
+/** Tells people something beside the result, except with `--quiet`. It is printed to standard error, so that a pipe carries only the result. */
 export function warn(line: string): void {
   if (form !== "quiet") process.stderr.write(`${withoutControls(line)}\n`);
 }

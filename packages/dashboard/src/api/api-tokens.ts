@@ -54,7 +54,7 @@ export function apiTokenQuery(key: ApiTokenKey) {
 export interface ApiTokenWish {
   readonly name: string;
   readonly permissions: GrantablePermission[];
-  /** Null means that the token has no end. */
+  /** Null means that the token never expires. */
   readonly expiresAt?: string | null;
   readonly boundTo?: NonNullable<ApiToken["boundTo"]>;
 }
@@ -63,7 +63,7 @@ export interface ApiTokenWish {
 export interface ApiTokenChange {
   readonly name?: string;
   readonly permissions?: GrantablePermission[];
-  /** Null means that the token has no end. */
+  /** Null means that the token never expires. */
   readonly expiresAt?: string | null;
   /** Null means that only its permissions limit the token. */
   readonly boundTo?: NonNullable<ApiToken["boundTo"]> | null;

@@ -20,7 +20,7 @@ export function auditQuery(organizationId: string, filters: AuditFilters) {
   });
 }
 
-/** Reads the whole trail as CSV. An answer that ends too early is an error. */
+/** Reads all entries that match the filters, as CSV. An answer that ends too early is an error. */
 export async function exportAudit(organizationId: string, filters: AuditFilters): Promise<Blob> {
   const params = { path: { organizationId }, query: { ...filters, format: "csv" as const } };
   try {

@@ -5,8 +5,7 @@ import { api, resultOf } from "./api.ts";
 export type Executor = Schemas["Executor"];
 
 /**
- * The executors of this service; an empty list until they are loaded, or if they cannot be loaded. Nothing on the page
- * depends on them.
+ * The executors of this service. The list is empty until they are loaded, or if they cannot be loaded. Pages then show types instead of titles.
  */
 export function useExecutors(): readonly Executor[] {
   return useQuery(executorsQuery).data ?? none;

@@ -30,7 +30,8 @@ export function jobQuery(key: JobKey) {
 }
 
 /**
- * The explanation contains times, so it is requested again as time passes. When the job has moved (`sequence`), it is requested again at once.
+ * The explanation contains times, so it is requested again as time passes. When the job's history has a new entry (`sequence`), it is
+ * requested again at once.
  */
 export function explanationQuery(key: JobKey, sequence: number, isFinished: boolean) {
   return queryOptions({
@@ -89,7 +90,7 @@ export function jobBranchesQuery(key: JobKey, { step, visit, branch }: ForkKey, 
   });
 }
 
-/** The history is read in pages. The token of the last page leads to the newer entries. */
+/** Reads one page of the history. If the last page is read again, with the same token, it also has the entries that were added meanwhile. */
 export async function historyPage(key: JobKey, pageToken: string | undefined, signal: AbortSignal) {
   const query = { pageSize: 200, ...(pageToken !== undefined && { pageToken }) };
   const params = { path: key, query };

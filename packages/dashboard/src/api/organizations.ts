@@ -3,7 +3,7 @@ import { api, resultOf } from "./api.ts";
 
 const path = "/organizations/{organizationId}" as const;
 
-/** The first 200 organizations of which the caller is a member. The pages of any other organization can be reached by their address. */
+/** The first 200 organizations of which the caller is a member. The pages of the caller's other organizations can be reached by their address. */
 export const organizationsQuery = queryOptions({
   queryKey: ["organizations"],
   queryFn: async ({ signal }) => {

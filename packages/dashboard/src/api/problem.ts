@@ -83,7 +83,7 @@ export function asProblem(error: unknown): ProblemError {
   return new ProblemError({ title: texts.problem.pageTitle, status: 0, detail, code: "PageError" });
 }
 
-/** The problems of the fields of a form, by the pointer under which each field is sent; `rest` has the problems that belong to no field. */
+/** Divides a problem among the fields of a form. `at` returns the text for one field. `rest` is the whole problem, unless fields show all of it. */
 export function fieldProblems(error: unknown, pointers: readonly string[]) {
   const problem = error === null || error === undefined ? undefined : asProblem(error);
   const at = (pointer: string): string | undefined => {

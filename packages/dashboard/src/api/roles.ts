@@ -11,7 +11,7 @@ export function rolesQueryKey(organizationId: string) {
   return ["organizations", organizationId, "roles"] as const;
 }
 
-/** All roles in one answer, because an organization has some dozens at most. */
+/** Reads the roles of all pages at once, because most organizations have only a few dozen. */
 export function rolesQuery(organizationId: string) {
   return queryOptions({
     queryKey: rolesQueryKey(organizationId),

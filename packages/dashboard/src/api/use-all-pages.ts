@@ -8,7 +8,7 @@ interface LoadedPages extends PagedQuery {
 /** At most this many pages are loaded, since nobody reads a longer list of choices to its end. */
 const mostPages = 10;
 
-/** Loads all pages of a list, for a choice among all of its items. */
+/** Loads the pages of a list one after the other, up to `mostPages`, for a choice among its items. */
 export function useAllPages(query: LoadedPages): void {
   const { data, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = query;
   const isWanted = hasNextPage && !isFetchingNextPage && !isFetchNextPageError && (data?.pages.length ?? 0) < mostPages;

@@ -17,7 +17,7 @@ export const userTokensQuery = infiniteQueryOptions({
 
 export interface UserTokenWish {
   readonly name: string;
-  /** Null means that the token has no end. */
+  /** Null means that the token never expires. */
   readonly expiresAt?: string | null;
   readonly password?: string;
   readonly code?: string;

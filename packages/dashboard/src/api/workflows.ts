@@ -85,7 +85,7 @@ export function versionQuery(key: WorkflowKey, versionId: string) {
   });
 }
 
-/** All tags in one answer, because a tag that is missing here would be moved as if it were new. */
+/** Reads the tags of all pages at once, because a tag that is missing here would be taken for a new one. */
 export function tagsQuery(key: WorkflowKey) {
   return queryOptions({
     queryKey: [...workflowQueryKey(key), "tags"],

@@ -1,7 +1,7 @@
 import "./docs.css";
 import { type Found, type Row, search } from "./search.ts";
 
-/** The script of the documentation. It only adds the search: without the script, every page can be read and all links work. */
+/** The script of the documentation. It adds the search, and closes popovers. Without the script, every page can be read and all links work. */
 const form = element("form.search");
 const input = element<HTMLInputElement>("#query");
 const panel = element("#found");

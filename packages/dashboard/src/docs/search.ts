@@ -1,4 +1,4 @@
-/** One row of the index that the build makes: the address below `/docs`, the page, the heading after those above it, and the text below it. */
+/** One row of the index that the build makes: the address below `/docs`, the page, the heading with the headings above it, and the text below it. */
 export type Row = readonly [address: string, page: string, heading: string, text: string];
 
 export interface Found {
@@ -7,7 +7,7 @@ export interface Found {
   readonly snippet: readonly string[];
 }
 
-/** Finds the rows that have every word of the query, the best first. A word is also found as a part of a longer word. */
+/** Finds the rows that have every word of the query, the best first, up to `maxFound`. A word is also found as a part of a longer word. */
 export function search(rows: readonly Row[], query: string): readonly Found[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [];
@@ -21,7 +21,7 @@ export function search(rows: readonly Row[], query: string): readonly Found[] {
 
 const maxFound = 20;
 
-/** Returns 0 if a word is missing. A heading that is equal to the query comes first, then words in headings, then words in the text. */
+/** Returns 0 if a word is missing. A heading that is equal to the query comes first, then words in headings, in names of pages, and in the text. */
 function scoreOf([, page, heading, text]: Row, words: readonly string[]): number {
   const [lowerPage, lowerHeading, lowerText] = [page.toLowerCase(), heading.toLowerCase(), text.toLowerCase()];
   const [query, own] = [words.join(" "), lowerHeading.split(" › ").at(-1)];
@@ -34,7 +34,7 @@ function scoreOf([, page, heading, text]: Row, words: readonly string[]): number
   return score;
 }
 
-/** Returns 2 if a word of the text begins with this word, 1 if it is only inside of a longer word, and 0 if the text does not have it. */
+/** Returns 2 if a word of the text begins with this word, 1 if it is only inside longer words, and 0 if the text does not have it. */
 function placeOf(text: string, word: string): number {
   const place = text.indexOf(word);
   if (place < 0) return 0;

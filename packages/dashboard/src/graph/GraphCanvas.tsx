@@ -44,7 +44,7 @@ function Canvas(props: StepGraphProps) {
   const nodes = useNodes(layout, props, wanted);
 
   const onKeyDown = (event: KeyboardEvent) => {
-    // Together with another key, the browser uses them for something else, such as to go back.
+    // Together with Alt, Control or Meta, the browser uses the arrow keys for something else, such as to go back.
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const from = (event.target as HTMLElement).closest<HTMLElement>("[data-step]")?.dataset.step;
     if (from === undefined) return;

@@ -1,7 +1,7 @@
 import "./ProgressBar.css";
 import type { ForkProgress } from "./step-look.ts";
 
-/** A bar that shows how many of a step's branches are done, failed and open. The numbers are beside it as text. */
+/** A bar that shows how many of a step's branches are done, failed, cancelled and open. The numbers are beside it as text. */
 export function ProgressBar({ progress }: { readonly progress: ForkProgress }) {
   const { all } = progress;
   return (

@@ -4,11 +4,11 @@ export interface GraphStep {
   /** The executor, for example `/service/noop`; empty while it has not been typed yet. */
   readonly type: string;
   /**
-   * The transitions that the job can take when the step succeeds, in the order in which they are tried. The list is empty when the definition has
-   * something else there.
+   * The transitions that the job can take when the step succeeds, in the order in which they are tried. The list is empty when the
+   * definition has no valid transition there.
    */
   readonly next: readonly NextWay[];
-  /** The transitions that failures take, in the order in which they are tried. */
+  /** The transitions that the job can take when the step fails, in the order in which they are tried. */
   readonly onFailure: readonly FailureWay[];
   /** The branches of a parallel step, or the body of a forEach step. Other steps have none. */
   readonly branches?: readonly GraphBranch[];
@@ -24,13 +24,13 @@ export interface GraphBranch {
 export interface NextWay {
   /** The step to which the transition leads; null when the job ends. */
   readonly step: string | null;
-  /** The condition with which the transition is taken, or "else" for the last one. Undefined if the step has only one transition. */
+  /** The condition under which the transition is taken, or "else" for the last one. Undefined if the step has only one transition. */
   readonly condition?: string;
 }
 
 export interface FailureWay {
   readonly step: string;
-  /** The errors with which the transition is taken. If the list is empty, every error takes it. */
+  /** The errors for which the transition is taken. If the list is empty, every error takes it. */
   readonly on: readonly string[];
 }
 

@@ -18,7 +18,7 @@ export interface GraphEdge {
   readonly to: string;
   /** `branch`: from a step to the beginning of one of its branches. */
   readonly kind: "transition" | "failure" | "branch";
-  /** The errors, or the conditions of a choice, with which this transition is taken. The list is empty for one without either. */
+  /** The errors for which, or the conditions of a choice under which, this transition is taken. The list is empty for a transition without either. */
   readonly on: readonly string[];
   /** True if the edge leads back to a step where the job was before, so that it forms a loop. */
   readonly isBack: boolean;
@@ -28,7 +28,7 @@ export interface GraphEdge {
 export interface Graph {
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
-  /** The number of steps before a node on the longest way to it. */
+  /** The number of nodes before a node on the longest way to it, without edges that lead back. */
   readonly ranks: ReadonlyMap<string, number>;
   /** The branches of the steps that have some, by the id of the step's node. */
   readonly lanes: ReadonlyMap<string, readonly GraphLane[]>;
@@ -45,7 +45,7 @@ export function stepId(name: string): string {
   return `step ${name}`;
 }
 
-/** Returns the name of a node's step; empty for the nodes of the beginning and the end. */
+/** Returns the name of a node's step; empty if the node's id was not made by `stepId`. */
 export function nameOf(id: string): string {
   return id.startsWith(stepId("")) ? id.slice(stepId("").length) : "";
 }
@@ -61,7 +61,7 @@ export function graphOf(steps: readonly GraphStep[]): Graph {
   return graphOfRegion(regionOf(steps), new Set(steps.map(({ name }) => name)));
 }
 
-/** Ends of branches, and names that belong to no step of the branch, get an id for each branch. */
+/** Ends of branches, and names that belong to no step of the branch, get a different id in each branch. */
 function graphOfRegion({ steps, first = "", lanes }: Region, names: ReadonlySet<string>, lane?: Lane): Graph {
   const own = new Set(steps.map(({ name }) => name));
   const suffix = lane === undefined ? "" : ` of ${JSON.stringify([lane.fork, lane.name])}`;

@@ -7,7 +7,10 @@ import type { Layout, PlacedNode } from "./layout.ts";
 const leastZoom = 0.62;
 const margin = 24;
 
-/** Chooses the part of the picture that is in view: all of it if it fits, or else the step at which the job is. It follows the job. */
+/**
+ * Chooses the part of the picture that is in view: all of it if it fits, or else the step at which the job is. Without such a step, it is the
+ * beginning of the graph. The view follows the job.
+ */
 export function useViewport(layout: Layout, place: RefObject<HTMLElement | null>, current: string | undefined) {
   const { setViewport, getViewport } = useReactFlow();
   const isReady = useRef(false);

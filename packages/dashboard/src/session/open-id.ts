@@ -84,7 +84,7 @@ export async function exchangeCode(callback: URL, pending: PendingSignIn): Promi
   return tokensOf(answer, undefined);
 }
 
-/** Renews the tokens. Throws an `oauth.ResponseBodyError` when the session is over, and any other error when the provider cannot be reached. */
+/** Renews the tokens. Throws an `oauth.ResponseBodyError` if the provider answers with an error, and another error if it cannot be reached. */
 export async function refresh({ refreshToken, user }: Tokens): Promise<Tokens> {
   if (refreshToken === undefined) throw new Error("The answer to the sign-in has no refresh token.");
   const response = await oauth.refreshTokenGrantRequest(provider, client, oauth.None(), refreshToken, options);

@@ -31,14 +31,14 @@ export function TopBar() {
   );
 }
 
-/** Returns the organization of the page. The pages of the account belong to none; on them, it is the organization from which the reader came. */
+/** Returns the organization of the page. The pages of the account belong to none; on them, it is the one that was last open, or else the first. */
 function useShownOrganization(): string | undefined {
   const { organizationId } = useParams({ strict: false });
   const { data: organizations } = useQuery(organizationsQuery);
   return organizationId ?? (organizations && lastOf(organizations)?.organizationId);
 }
 
-/** The pages of an organization that name a link, in the order of the list of pages (`router.tsx`). */
+/** Links to the pages of an organization that have a `link`, in the order of the list of pages (`router.tsx`). */
 function Navigation({ organizationId }: { readonly organizationId: string }) {
   const { routesById } = useRouter();
   const pages = (routesById["/app/organizations/$organizationId"].children ?? []) as readonly AnyRoute[];

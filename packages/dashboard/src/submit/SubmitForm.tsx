@@ -31,8 +31,8 @@ const modes = [
 const anything: SchemaField = { kind: "json", label: "", isRequired: true };
 
 /**
- * The input of a job. It is shown as a form if its schema allows one, and as JSON if the reader prefers that. What was typed stays when the definition
- * changes.
+ * The input of a job. It is shown as JSON if its schema allows no form or the reader prefers JSON, and otherwise as a form. What was typed stays when
+ * the definition changes.
  */
 export function SubmitForm({ definition, input, error, isBusy, onClose, onSubmit }: SubmitFormProps) {
   const words = texts.submit;
@@ -71,7 +71,7 @@ export function SubmitForm({ definition, input, error, isBusy, onClose, onSubmit
           draft={draft}
           problem={problemText(problems[0], draft)}
           onChange={(changed) => {
-            // Typed JSON stays JSON, also if the next definition has a form.
+            // Typed JSON stays JSON, even if the next definition has a form.
             setMode("json");
             setTyped({ draft: changed });
           }}

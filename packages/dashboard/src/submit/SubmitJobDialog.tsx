@@ -21,7 +21,7 @@ interface SubmitJobDialogProps {
    * version.
    */
   readonly versionId?: string | undefined;
-  /** The tag to begin with, if it still exists. */
+  /** The tag to begin with instead of `versionId`, if the tag still exists. */
   readonly tag?: string;
   /** The input to begin with. If it is left out, the input is empty. */
   readonly input?: unknown;

@@ -132,7 +132,7 @@ export function fieldOf(
   }
 }
 
-/** A schema with one of these keywords allows more than one plain kind of value. */
+/** A schema with one of these keywords does not stand for one plain kind of value. */
 const composing = ["anyOf", "allOf", "oneOf", "if", "prefixItems", "patternProperties"] as const;
 
 /** The keywords beside alternatives that say nothing about the value. */

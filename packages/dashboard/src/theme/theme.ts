@@ -5,7 +5,7 @@ const key = "stepwell.theme";
 const listeners = new Set<() => void>();
 const systemDark = window.matchMedia("(prefers-color-scheme: dark)");
 
-/** Sets the theme of the page; called before the first paint. */
+/** Sets the theme of the page. The first call is before the first paint. */
 export function applyTheme(): void {
   const theme = chosenTheme();
   if (theme === "system") delete document.documentElement.dataset.theme;
@@ -35,7 +35,7 @@ export function isDark(): boolean {
   return theme === "system" ? systemDark.matches : theme === "dark";
 }
 
-/** The theme may also be chosen in another tab. */
+/** Calls the listener when the theme may have changed: by a choice here or in another tab, or in the system. */
 export function onThemeChange(listener: () => void): () => void {
   const onStorage = () => {
     applyTheme();

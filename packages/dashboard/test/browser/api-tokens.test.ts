@@ -64,7 +64,7 @@ onOneStore((home) => {
     await program.call("ListWorkflows");
     await expect.poll(async () => (await program.callAny("ListJobs", {})).status).toBe(403);
 
-    // The form keeps the fields that were not touched, and removes the bound.
+    // The form keeps the fields that were not touched, and removes the restriction.
     await press(page, "Change");
     await choose(page.getByRole("dialog").getByLabel("Restrictions"), "None");
     await press(page.getByRole("dialog"), "Change token");

@@ -81,7 +81,7 @@ onOneStore((home) => {
       const page = await browser.newPage();
       await page.addInitScript(tellPaint);
       const network = await page.context().newCDPSession(page);
-      // "Slow 3G" in the measuring programs: a round trip takes 400 ms, and the connection transmits 400 kbit a second.
+      // "Slow 3G" as WebPageTest defines it: a round trip takes 400 ms, and the connection transmits 400 kbit a second.
       const throughput = (400 * 1_024) / 8;
       const connection = { offline: false, latency: 400, downloadThroughput: throughput, uploadThroughput: throughput };
       await network.send("Network.emulateNetworkConditions", connection);

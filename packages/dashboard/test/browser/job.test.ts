@@ -280,7 +280,7 @@ onOneStore((home) => {
         .getByRole("option", { name: "41" })
         .waitFor({ state: "attached" });
       const tookMs = performance.now() - began;
-      // The page asks every half second, and later every two seconds.
+      // While the job moves, the page asks at most every half second. After that, it asks every two seconds.
       expect(asked, `in ${tookMs} ms`).toBeLessThan(4 + tookMs / 400);
     });
 

@@ -154,7 +154,7 @@ async function openJobs(
   };
   const first = await browser.newPage();
   const pages = [await open(first, (url) => signInAt(first, url, owner))];
-  // Two processors that load a dozen pages at once take longer for each than a navigation may.
+  // The pages are opened in turn: if two processors loaded a dozen at once, each page would take longer than a navigation may.
   while (pages.length < count) {
     const tab = await browser.newTab(first);
     pages.push(await open(tab, (url) => tab.goto(url)));

@@ -86,7 +86,7 @@ describe("in their normal appearance", () => {
     });
   });
 
-  // `npm test` opens the pages only here: dark, and on a telephone.
+  // Of the tests in this file, `npm test` runs only this one, so the pages are dark and on a telephone.
   test("every page is no wider than a telephone, cuts off no name in its tables, and follows the accessibility rules", async () => {
     const { owner, waiting } = await busyOwner();
     const page = await browser.newPage({ width: 360, colorScheme: "dark" });
@@ -131,7 +131,7 @@ interface Deployed {
   readonly versionId: string;
 }
 
-/** This is text, since it runs in the page. It returns the names of rows, and the folded cells below them, that are wider than their visible part. */
+/** This is text, since it runs in the page. It returns the names of rows, and the folded cells below them, that are partly hidden. */
 const cutOff = `[...document.querySelectorAll("td:first-child > .table-cell, .table-fold")]
   .filter(({ scrollHeight, clientHeight, scrollWidth, clientWidth }) => scrollHeight > clientHeight || scrollWidth > clientWidth)
   .map(({ innerText }) => innerText)`;

@@ -149,7 +149,7 @@ async function endSessions({ client }: Owner): Promise<void> {
   for (const { sessionId } of body.sessions) await client.call("EndSession", { params: { sessionId } });
 }
 
-/** A person returns to the tab when its content is old. */
+/** Acts as a person who returns to the tab when its content is old. */
 async function lookAgain(page: Page): Promise<void> {
   await page.clock.fastForward(70_000);
   await page.evaluate('document.dispatchEvent(new Event("visibilitychange", { bubbles: true }))');

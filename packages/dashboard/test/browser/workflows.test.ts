@@ -53,7 +53,7 @@ onOneStore((home) => {
     await expect.poll(live, { timeout: 10_000 }).toBe(versionId);
   });
 
-  /** A workflow with three versions, whose first one is `$LIVE`, and what other people do with its tags. */
+  /** A workflow with three versions, of which the first is `$LIVE`. The function `set` moves a tag as somebody else would. */
   async function threeVersions() {
     const owner = await newOwner(service);
     const { workflowId, versionId } = await deploy(owner.api, straightDefinition);

@@ -62,7 +62,7 @@ async function answerOf(request: Promise<unknown>): Promise<string> {
   return await request.then(() => "done", String);
 }
 
-/** Submits the other organization's jobs, one after the other, and checks that each is answered well before its deadline. */
+/** Submits jobs of the other organization, one after the other, and checks that each succeeds. */
 async function neighbourGoesOn(): Promise<void> {
   for (let count = 0; count < 20; count += 1) {
     expect(await submitAndWait(other.api, straight.workflowId)).toMatchObject({ status: "SUCCEEDED" });

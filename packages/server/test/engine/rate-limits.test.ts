@@ -20,7 +20,7 @@ interface Tally {
   refused: number;
 }
 
-/** Sends requests, this many at a time, until `isEnough`. Returns how many were admitted. */
+/** Sends requests, `parallel` at a time, until `isEnough`. Returns how many were admitted and how many were rejected. */
 async function load(
   send: () => Promise<Response>,
   parallel: number,

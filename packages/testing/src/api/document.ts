@@ -15,7 +15,7 @@ export interface Operation {
 interface OperationDeclaration {
   readonly operationId: string;
   readonly "x-permission": string;
-  /** How many requests one request counts as in the limit of a minute; absent if no credential is needed. */
+  /** How many requests a call counts as in the limits per minute; absent if no credential is needed. */
   readonly "x-cost"?: number;
   readonly summary?: string;
   readonly description?: string;
@@ -224,8 +224,8 @@ function schemasOf(raw: RawDocument): Schemas {
 }
 
 /**
- * Makes the document of this build without asking a service. Every service of a build serves the same document (`openapi.test.ts`), and each
- * would have to write it first. So test clients check answers against this one.
+ * Makes the document of this build without asking a service. Every service of a build serves this document with its own address
+ * (`openapi.test.ts`), and each would first have to make it. So test clients check answers against this one.
  */
 export const documentOfBuild = once(
   async () => new ApiDocument(JSON.parse(JSON.stringify(await apiDocument(readConfig({})))) as RawDocument),

@@ -2,7 +2,7 @@ import { createToken } from "../../../server/src/auth/credentials/token-form.ts"
 import { type ApiToken, insertApiToken } from "../../../server/src/store/access/tokens.ts";
 import type { TestService } from "../service.ts";
 
-/** Writes an API token directly into the store. The API makes no token that was created earlier or that expires soon. */
+/** Writes an API token directly into the store. The API makes no token whose creation or expiry is in the past. */
 export async function storeToken(
   { running: { engine, database } }: TestService,
   organizationId: string,

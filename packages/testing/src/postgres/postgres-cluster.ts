@@ -18,7 +18,7 @@ export interface ClusterOptions {
   readonly port: number;
   /** The password of the superuser `postgres`, who connects over TCP. */
   readonly password: string;
-  /** Further settings, such as `fsync=off`. All others have PostgreSQL's defaults. */
+  /** Further settings, such as `fsync=off`. All others have PostgreSQL's defaults, except the addresses at which the server listens. */
   readonly settings?: readonly string[];
   /** The directory in which the cluster gets its own. Default: the system's directory for temporary files. */
   readonly parent?: string;

@@ -7,7 +7,7 @@ import { roomyMemory } from "./roomy-memory.ts";
 
 export interface PostgresServer {
   urlOf(database: string): string;
-  /** Creates an empty database of this name, and drops an existing one before. */
+  /** Drops the database of this name if there is one, and creates an empty one. */
   recreate(database: string): Promise<void>;
   stop(): Promise<void>;
 }
@@ -22,7 +22,7 @@ export async function startPostgres(): Promise<PostgresServer> {
 export async function startOwnPostgres(): Promise<PostgresServer> {
   const password = randomBytes(16).toString("hex");
   const port = await findFreePort();
-  // The data of these tests need not survive a crash of the machine. The servers of the chaos campaigns sync.
+  // The data of these tests need not survive a crash of the machine. The servers of the chaos campaigns keep `fsync=on`.
   const settings = ["fsync=off", "max_connections=200"];
   const cluster = await PostgresCluster.create({ port, password, settings, parent: await roomyMemory() });
   // Files in memory must be removed, even when the run is aborted.

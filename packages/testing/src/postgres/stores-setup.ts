@@ -31,7 +31,7 @@ export const templateDatabase = "stepwell_template";
 let tearDown: (() => Promise<void>) | undefined;
 
 /**
- * Runs once before all tests: makes both homes of the store, so that each test file gets its own store at once. All projects that need stores share
+ * Runs once before all tests: makes the homes of the store, so that each test file gets its own store at once. All projects that need stores share
  * these.
  */
 export async function setup({ vitest }: TestProject): Promise<void> {
@@ -43,8 +43,8 @@ export async function setup({ vitest }: TestProject): Promise<void> {
   // The processes that tests start share one cache of compiled modules: without it, half of the time to load the service goes into removing types and
   // compiling.
   process.env.NODE_COMPILE_CACHE ??= join(scratchDirectory, "compiled");
-  // The quick loop has one home of the store. In other runs, making the embedded home takes seconds. Nothing waits for it here, because the first
-  // tests do not need it.
+  // The quick loop has one home of the store. In other runs, making the embedded home takes seconds. Nothing waits for it here: only the tests that
+  // need it wait (`layEmbeddedStore`).
   const embedded = scope === "quick" ? undefined : prepareEmbedded(embeddedTemplate);
   const server = await startPostgres();
   tearDown = async () => {

@@ -36,7 +36,7 @@ export function externalServer(url: string): DatabaseServer {
   };
 }
 
-/** Starts PostgreSQL 18 from npm in a temporary directory. Unless a setting changes it, it has the default durability (fsync on). */
+/** Starts PostgreSQL 18 from npm in a temporary directory. The server has the default durability (`fsync=on`), unless a setting changes that. */
 export async function startPostgresServer(settings: readonly string[] = []): Promise<PostgresServer> {
   const port = await findFreePort();
   const cluster = await PostgresCluster.create({ port, password, settings });

@@ -34,7 +34,7 @@ export class Shell {
     return output;
   }
 
-  /** Starts a program that keeps running. It leads a process group, all of which `interrupt` reaches, as a terminal does. */
+  /** Starts a program that keeps running. The program leads a process group, and `interrupt` signals the whole group, as a terminal does. */
   start(program: string, ...words: string[]): Running {
     const child = spawn(program, words, {
       cwd: this.#directory,
@@ -79,7 +79,7 @@ export class Running {
     return this.#output;
   }
 
-  /** Sends the signal only to this process, as a process manager does. */
+  /** Sends SIGTERM only to this process, as a process manager does. */
   async terminate(): Promise<Ended> {
     this.#child.kill("SIGTERM");
     return await this.ended;

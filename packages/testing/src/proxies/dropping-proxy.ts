@@ -9,9 +9,9 @@ import fc from "fast-check";
 type Fate = { readonly from: "client" | "server"; readonly bytes: number } | undefined;
 
 /**
- * A proxy in front of a server. It breaks the first two connections and three of five others, each at a random byte: in the middle of a request, in
- * the middle of an answer, or between the two, so that the server has carried out the request but the client never learns of it. The same seed results
- * in the same breaks.
+ * A proxy in front of a server. It breaks the first two connections and about three in five of the others, each at a random byte, if the connection
+ * carries that many: in the middle of a request, in the middle of an answer, or between the two, so that the server has carried out the request but
+ * the client never learns of it. The same seed results in the same breaks.
  */
 export class DroppingProxy {
   /** How many connections broke in a request, and how many in an answer. */

@@ -36,7 +36,7 @@ export class JobWatch {
   #stop: AbortController | undefined;
   /** The stream counts as working until this time, even if nothing more arrives on it. */
   #aliveUntil = 0;
-  /** True while the stream continues without this job, because its organization already has its maximum of waiting requests. */
+  /** True while the stream continues without this job, because the job's organization may have no more waiting requests. */
   #isLeftOut = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The page of the history where the last reading ended. */

@@ -55,7 +55,10 @@ export class ManyJobsStream {
     void this.#run();
   }
 
-  /** Follows only these jobs, each from the entry after this sequence. `again` names the jobs for which earlier entries are needed once more. */
+  /**
+   * Follows only these jobs. A new job begins after its sequence in `jobs`. The other jobs continue, but go back to their sequence in `again` if that
+   * is lower.
+   */
   follow(jobs: Positions, again: Positions): void {
     const sequences = new Map<JobName, number>();
     for (const [name, after] of [...jobs].slice(0, maxJobs)) {
@@ -119,7 +122,7 @@ export class ManyJobsStream {
         const firstLeftMs = firstSignMs - (performance.now() - openedAt);
         timer = setTimeout(() => silent.abort(), heardAt === undefined ? firstLeftMs : silenceMs);
         const { value, done = true } = (await reader?.read().finally(() => clearTimeout(timer))) ?? {};
-        // The service ends a stream when all of its jobs have ended or cannot be read. It would end the next stream at once.
+        // The service ends a stream when all of its jobs have ended or cannot be read. With an unreadable job, the next stream would end at once.
         if (done) return isPartUnreadable ? "ended" : "read";
         heardAt = performance.now();
         const received = events.read(value ?? "");
@@ -129,7 +132,7 @@ export class ManyJobsStream {
       }
     } catch {
       if (!silent.signal.aborted) return "lost";
-      // If something arrived on the stream before it fell silent, the connection may have broken unnoticed.
+      // If something still arrived after the first seconds, nothing holds the stream back. So the connection has probably broken unnoticed.
       const hasPassed = heardAt !== undefined && heardAt - openedAt > firstSignMs;
       return hasPassed ? "lost" : "heldBack";
     }

@@ -90,7 +90,7 @@ type Message =
   | { readonly type: "lookAgain" }
   | { readonly type: "want"; readonly page: string; readonly jobs: Positions };
 
-/** One page's use of the shared stream, from the time when the page is first visible until it is hidden. */
+/** One page's use of the shared stream. It begins when a visible page follows a job, and ends when the page leaves. */
 class Sharing {
   readonly #page = crypto.randomUUID();
   readonly #name: string;
@@ -107,7 +107,7 @@ class Sharing {
     this.#name = name;
     this.#positions = positions;
     this.#hear = hear;
-    // If the browser has no locks or channels, each page has its own stream.
+    // If the browser has no locks, or no channels, each page has its own stream.
     if (!("locks" in navigator) || !("BroadcastChannel" in window)) {
       this.#lead();
       return;
@@ -201,7 +201,7 @@ class Sharing {
   }
 }
 
-/** Returns for each job the lowest position among the pages that follow it, so that no page misses an entry. */
+/** Returns the lowest of each job's positions, so that no page or listener misses an entry. */
 function lowest(positions: readonly (readonly [JobName, number])[]): Positions {
   const found = new Map<JobName, number>();
   for (const [name, sequence] of positions) found.set(name, Math.min(sequence, found.get(name) ?? sequence));

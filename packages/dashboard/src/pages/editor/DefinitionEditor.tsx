@@ -29,7 +29,7 @@ interface DefinitionEditorProps {
   /** The words that completion offers. */
   readonly offer: Offer;
   readonly onChange: (text: string) => void;
-  /** The index of the step that the cursor is in. */
+  /** Called with the index of the step that the cursor is in; undefined outside of the steps. */
   readonly onStep: (index: number | undefined) => void;
   readonly handle: RefObject<EditorHandle | null>;
 }
@@ -103,7 +103,7 @@ const extensions: Extension[] = [
     spellcheck: "false",
     tabindex: "0",
   }),
-  // The Tab key has no function here, so that people who use only a keyboard can leave the editor.
+  // None of these lists has the Tab key, so that people who use only a keyboard can leave the editor.
   keymap.of([
     ...closeBracketsKeymap,
     ...completionKeymap,

@@ -81,7 +81,7 @@ export function Editing({ workflow, name, baseNumber, initialText }: EditingProp
 
 interface DrawnSteps {
   readonly steps: readonly GraphStep[];
-  /** The names of all steps of the definition. The picture leaves out steps without a name, and steps with the name of an earlier step. */
+  /** The names of all steps of the definition. The graph leaves out steps without a name, and steps with the name of an earlier step. */
   readonly names: readonly (string | undefined)[];
 }
 

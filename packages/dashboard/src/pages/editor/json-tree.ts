@@ -25,7 +25,7 @@ const values: ReadonlySet<string> = new Set(["Object", "Array", "String", "Numbe
 
 /**
  * Returns the place in the text to which a JSON pointer leads. If the text does not have the thing, the place is that of the nearest thing around it.
- * If the thing takes several lines, the place is only its name, so that half of the text is not underlined.
+ * If the thing takes several lines, the place is only its name, or its first character if it has no name, so that half of the text is not underlined.
  */
 export function placeOf(state: EditorState, pointer: string): Place {
   let node = valueIn(treeOf(state).topNode);

@@ -1,4 +1,4 @@
-/** The definition with which a workflow without a version begins. It has two steps that run without changes. */
+/** The definition with which a workflow without a version begins. It has two steps, and it can be run as it is. */
 export function sampleFor(workflowName: string): string {
   const anything = { $ref: "#/definitions/anything" };
   const sample = {

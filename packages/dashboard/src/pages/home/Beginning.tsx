@@ -3,7 +3,7 @@ import { EmptyState } from "../../parts/states/EmptyState.tsx";
 import { deploySample, submitSample } from "../../parts/words/first-commands.ts";
 import { texts } from "../../texts/texts.ts";
 
-/** The two commands that give an organization its first workflow. */
+/** The commands that give an organization its first workflow and its first job. */
 export function Beginning() {
   const { home } = texts;
   return (

@@ -52,7 +52,7 @@ export function CurlMenu({ jobKey, job, story }: CurlMenuProps) {
   );
 }
 
-/** Makes a curl command for a call. The caller has to insert the token, so that this page's own token never leaves the page. */
+/** Makes a curl command for a call. The person who runs it must set STEPWELL_TOKEN, so that this page's own token never leaves the page. */
 function curlOf(baseUrl: string, path: string, body?: unknown): string {
   const parts = [`curl -sS -H "Authorization: Bearer $STEPWELL_TOKEN"`];
   if (body !== undefined) parts.push(`-H 'Content-Type: application/json'`, `-d ${shellWord(JSON.stringify(body))}`);

@@ -48,7 +48,7 @@ export function Explanation({ jobKey, shown: { job, story } }: ExplanationProps)
   }
   const { state, sentence, facts } = data;
   const missing = facts.missingEventIds ?? [];
-  // Nothing is shown until the version is known. Otherwise a button could turn into a form just before a click.
+  // No button or form is shown until the version is loaded or cannot be read. Otherwise a button could turn into a form just before a click.
   const isVersionSettled = version !== undefined || !mayReadVersion || versionError !== null;
   const wait = waitOf(facts);
   return (

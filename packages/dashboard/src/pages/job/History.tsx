@@ -22,7 +22,7 @@ interface HistoryProps {
   readonly entries: readonly HistoryEntry[];
 }
 
-/** Every transition. At first the latest ones are shown. A filter searches all of them. */
+/** Every entry of the job's history. At first the latest ones are shown. A filter searches all of them. */
 export function History({ jobId, story, types, entries }: HistoryProps) {
   const words = texts.job;
   const [isWhole, setWhole] = useState(false);
@@ -109,7 +109,7 @@ function columnsFor(story: JobStory, types: HistoryProps["types"]): readonly Col
   ];
 }
 
-/** Searches the text that the table shows for an entry, ignoring upper and lower case. */
+/** Tells whether this text is in an entry's type, or in the words that the table shows for the entry. Upper and lower case count as the same. */
 function hasWord(entry: HistoryEntry, word: string, story: JobStory, types: HistoryProps["types"]): boolean {
   const shown = [entry.type, whatOf(entry, types), whereOf(entry, story), detailOf(entry)].join("\n");
   return shown.toLowerCase().includes(word.toLowerCase());

@@ -96,7 +96,7 @@ export function Items({ jobKey, story, loop, branch, onSelect }: ItemsProps) {
 
 const statuses = ["failed", "open", "cancelled", "succeeded"] as const satisfies readonly BranchStatus[];
 
-/** The look of a step that shows the state of a branch. */
+/** The step status whose look shows the status of a branch. */
 const looks: Readonly<Record<BranchStatus, StepStatus>> = {
   failed: "failed",
   open: "running",

@@ -39,7 +39,7 @@ function Neighbours({ jobKey, pages }: { readonly jobKey: JobKey; readonly pages
 
 interface NeighbourProps {
   readonly organizationId: string;
-  /** The id of the neighbour; undefined at the end of the list. */
+  /** The id of the neighbour; undefined at either end of the list. */
   readonly jobId: string | undefined;
   readonly icon: IconName;
   readonly text: string;

@@ -1,4 +1,4 @@
-/** The search part of the address of a job's page: the selected step, and its branch. */
+/** The search part of the address of a job's page: the selected step, its visit, and its branch. */
 export interface JobPageSearch {
   readonly step?: string;
   readonly visit?: number;

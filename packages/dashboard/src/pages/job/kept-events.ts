@@ -35,7 +35,7 @@ export class KeptEvents {
       if (event.wait === undefined || event.wait === wait) offer(event, [wait]);
   }
 
-  /** Removes the events that a wait consumed. If it has left some, other waits get them. */
+  /** Removes the events that a wait consumed. Other waits get those that it had but did not consume. */
   endWait(wait: OpenRun, { type, consumed = [], error }: HistoryEntry): void {
     if (type === "step.succeeded") this.#consume(wait, consumed);
     // A wait that failed before its time was over had received enough events. It consumed them, but the entry does not name them.

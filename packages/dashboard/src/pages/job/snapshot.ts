@@ -5,8 +5,8 @@ import { forEachType } from "../../graph/graph-step.ts";
 type Entry = Omit<HistoryEntry, "sequence">;
 
 /**
- * Makes the part of a job's history that follows from the answer of GetJob: the steps that the job went through, and its present step. Attempts and
- * the pauses between them are unknown.
+ * Makes the part of a job's history that follows from the answer of GetJob: the steps that the job went through, and its present step. Earlier
+ * attempts and the pauses between attempts are unknown.
  */
 export function entriesOf(job: WholeJob): HistoryEntry[] {
   const { createdAt, startedAt, finishedAt, updatedAt, status, error } = job;

@@ -56,7 +56,7 @@ export function useJob(key: JobKey): FollowedJob {
   };
 }
 
-/** The story is always built from the whole history, which takes 80 ms for 30,000 entries. A long story is therefore rebuilt at most this often. */
+/** The story is always built from the whole history, which takes 80 ms for 30,000 entries. From `manyEntries` on, it is rebuilt once in `tellMs`. */
 const manyEntries = 3_000;
 const tellMs = 500;
 

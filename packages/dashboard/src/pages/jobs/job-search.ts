@@ -1,6 +1,6 @@
 import type { JobFilters } from "../../api/jobs.ts";
 
-/** The search part of the address of the list of jobs. It has the filters of the API, under the same names. */
+/** The search part of the address of the list of jobs. It has filters of the API, under the same names. */
 export type JobSearch = Pick<
   JobFilters,
   "status" | "workflowId" | "versionId" | "createdAfter" | "createdBefore" | "awaitingEventId" | "isWaiting" | "order"
@@ -9,7 +9,7 @@ export type JobSearch = Pick<
 const statuses = ["PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"] as const;
 const texts = ["workflowId", "versionId", "createdAfter", "createdBefore", "awaitingEventId"] as const;
 
-/** Leaves out values that are not valid filters, so that an address with a mistake still shows a list. */
+/** Leaves out unknown filters and statuses, so that an address with such a mistake still shows a list. */
 export function parseJobSearch(search: Record<string, unknown>): JobSearch {
   const parsed: JobSearch = {};
   const status = statuses.find((one) => one === search.status);

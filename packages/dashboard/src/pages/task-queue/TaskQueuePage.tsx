@@ -16,7 +16,7 @@ import { PauseQueue } from "./PauseQueue.tsx";
 import { QueuedTasks } from "./QueuedTasks.tsx";
 import { Workers } from "./Workers.tsx";
 
-/** One queue of tasks: its waiting tasks, its workers, and the button that pauses it. */
+/** One queue of tasks: its waiting and held tasks, its workers, and the button that pauses it. */
 export function TaskQueuePage() {
   const key = useParams({ from: "/app/organizations/$organizationId/task-queues/$queue" });
   const { organizationId } = key;

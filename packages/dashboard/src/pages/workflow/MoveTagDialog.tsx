@@ -23,7 +23,7 @@ import { Skeleton } from "../../parts/states/Skeleton.tsx";
 import { texts } from "../../texts/texts.ts";
 import { useTagUndo } from "./use-tag-undo.ts";
 
-/** The tag to be moved, or the version to be tagged. One of the two is known when the dialog opens. */
+/** The tag to be moved, the version to be tagged, or both. What is left out is chosen in the dialog. */
 export interface TagMove {
   /** The name with which the dialog begins; empty if the user must choose one. The default is `$LIVE`. */
   readonly tag?: string;
@@ -46,7 +46,7 @@ interface MoveTagDialogProps {
 
 const tagPattern = /^\$?[A-Za-z0-9_.-]{1,64}$/;
 
-/** Points a tag at a version, after showing the old and the new version and the differences of their definitions. */
+/** Points a tag at a version, after showing the old and the new version and the differences between their definitions. */
 export function MoveTagDialog({ workflow, move, onClose }: MoveTagDialogProps) {
   const words = texts.workflow;
   // A tag is moved only after the tags are loaded. Before that, its old version is not known, and the change could not be undone.

@@ -4,7 +4,7 @@ import { type WorkflowKey, workflowQueryKey } from "../../api/workflows.ts";
 import { toast, toastFailure } from "../../parts/toasts.ts";
 import { texts } from "../../texts/texts.ts";
 
-/** A change of a tag that was made. */
+/** A change that was made to a tag. */
 interface TagChange {
   readonly tag: string;
   /** The words that say what was done. */

@@ -9,7 +9,7 @@ import { Dialog } from "../../parts/dialogs/Dialog.tsx";
 import { Problem } from "../../parts/states/Problem.tsx";
 import { texts } from "../../texts/texts.ts";
 
-/** Registers a name and goes to the editor, where its first version is written. */
+/** Registers a workflow and goes to the editor, where its first version is written. */
 export function NewWorkflow({ organizationId }: { readonly organizationId: string }) {
   const words = texts.editor;
   const [isOpen, setOpen] = useState(false);

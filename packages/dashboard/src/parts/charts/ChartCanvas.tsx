@@ -90,7 +90,7 @@ function optionsOf(
 }
 
 const wholeSteps = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
-/** The distances between marks of a time axis, in seconds, as on a clock: no axis has a mark every 200 seconds. */
+/** The distances between marks on an axis of durations, in seconds, as on a clock: no axis has a mark every 200 seconds. */
 const timeSteps = [
   ...[0.001, 0.01, 0.1].flatMap((power) => [power, 2 * power, 5 * power]),
   ...[1, 2, 5, 10, 15, 30],
@@ -100,7 +100,7 @@ const timeSteps = [
 ];
 const hourFormat = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
 
-/** The scale is longer by half a bucket at each end, for the first and the last bar. */
+/** The time axis is longer by half a bucket at each end, for the first and the last bar. */
 function aroundBuckets({ data: [times = []] }: UPlot, min: number, max: number): [number, number] {
   const [first = 0, second = first + 3_600] = times;
   const half = (second - first) / 2;

@@ -13,7 +13,7 @@ interface JsonViewProps {
 /** The number of entries of an object or a list that are shown at first. Four times as many are added each time. */
 const pageLength = 50;
 const longText = 400;
-/** Values inside of the whole value that are deeper than this, or have more entries, are folded until the reader opens them. */
+/** Inside of the whole value, values at `openDepth` or deeper, or with more than `openLength` entries, are folded until the reader opens them. */
 const openDepth = 3;
 const openLength = 20;
 

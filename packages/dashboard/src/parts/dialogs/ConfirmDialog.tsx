@@ -23,7 +23,7 @@ interface ConfirmDialogProps {
   readonly children?: ReactNode;
 }
 
-/** Asks for confirmation of an action that is hard to undo. */
+/** Asks the user to confirm an action. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const {
     isOpen,

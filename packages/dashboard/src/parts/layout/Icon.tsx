@@ -1,6 +1,6 @@
 import "./Icon.css";
 
-/** An icon on a grid of 16. It is always beside words, or in a button that has a label. */
+/** The icons, each on a grid of 16 by 16. An icon is always beside words, or in a button that has a label. */
 const shapes = {
   home: "M2.5 7.5 8 3l5.5 4.5M4 6.5V13h8V6.5M6.5 13V9.5h3V13",
   workflow: "M3 2.5h4v3H3zM9 10.5h4v3H9zM5 5.5V12h4M5 8h3",

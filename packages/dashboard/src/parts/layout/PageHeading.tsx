@@ -11,7 +11,7 @@ interface PageHeadingProps {
   /** Something shown beside the heading, such as a badge or a tag. */
   readonly beside?: ReactNode;
   readonly actions?: ReactNode;
-  /** The title of the browser's tab, which distinguishes the tabs: a state, a name, the place of the page. The default is the heading. */
+  /** The parts of the browser tab's title, by which the user tells tabs apart, such as a state and a name. The default is the heading. */
   readonly tab?: readonly (string | undefined)[];
 }
 

@@ -2,7 +2,7 @@ import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 
-/** Checks the current state of the page against the rules of WCAG 2.2 A and AA that a program can check. */
+/** Checks the current state of the page against axe's best practices and the rules of WCAG 2.2 A and AA that a program can check. */
 export async function expectAccessible(page: Page, what: string): Promise<void> {
   await page.evaluate(axe.source);
   const violations = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>

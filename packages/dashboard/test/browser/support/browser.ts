@@ -7,7 +7,7 @@ export interface BrowserOptions {
   readonly width?: number;
 }
 
-/** The pages of one test file. The files of a worker share one Chromium, and each page has cookies and storage of its own. */
+/** The pages of one test file. The files of a worker share one Chromium. Each page of `newPage` has cookies and storage of its own. */
 export class TestBrowser {
   #contexts: BrowserContext[] = [];
   #faults: string[] = [];

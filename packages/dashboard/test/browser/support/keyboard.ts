@@ -21,7 +21,7 @@ export async function press(target: Locator): Promise<void> {
   await target.page().keyboard.press("Enter");
 }
 
-/** Chooses from a list by typing. A list takes typed text as the beginning of a choice, but forgets it when nothing is typed for a second. */
+/** Chooses from a list with the arrow key, because typed text is not reliable: a list forgets it when nothing is typed for a second. */
 export async function choose(list: Locator, text: string): Promise<void> {
   const chosen = () => list.locator("option:checked").innerText();
   await list.press("Home");

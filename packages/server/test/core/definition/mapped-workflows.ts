@@ -299,7 +299,7 @@ export const mappedWorkflows = workflowsOf(straightLines, 5);
 /** Workflows with branches. Many of their steps have no `input`, so they receive their values without an expression. */
 export const forkedWorkflows = workflowsOf(forkedLines(maxNesting), 2);
 
-/** One step in every `plainness` has no template of its own. */
+/** The smaller `plainness` is, the more steps have no `input`. */
 function workflowsOf(lines: fc.Arbitrary<Line>, plainness: number): fc.Arbitrary<JsonObject> {
   const loose = fc.oneof({ weight: 2, arbitrary: schema }, { weight: 1, arbitrary: fc.constant<JsonValue>({}) });
   return lines.chain((line) =>

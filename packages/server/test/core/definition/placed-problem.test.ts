@@ -81,7 +81,7 @@ test("lines end as in editors, and columns count UTF-16 units", () => {
   ]);
 });
 
-/** Returns the JSON text of a value in a layout of its own, and where each pointer leads in it. */
+/** Returns the JSON text of a value, with `space()` between its parts, and the position in the text to which each pointer leads. */
 function writtenBy(value: JsonValue, space: () => string): { text: string; places: Map<string, number> } {
   const places = new Map<string, number>();
   let text = space();

@@ -192,7 +192,7 @@ export interface Visit {
   readonly from: { readonly step: number; readonly hasFailed: boolean } | undefined;
   readonly received: JsonValue;
   readonly isInputFit: boolean;
-  /** Undefined for a call, since the walk chooses an output that fits. */
+  /** Undefined for a call, since the walk chooses an output that fits, and for a step whose input does not fit. */
   readonly isOutputFit: boolean | undefined;
 }
 
@@ -209,7 +209,7 @@ export function walk(
   const indexes = new Map(steps.map(({ name }, index) => [name, index]));
   const visits: Visit[] = [];
   let properties: JsonObject = {};
-  /** The properties that only the latest wait could bring, and that its events did not bring. */
+  /** The properties that only the events of a wait could bring, and that neither they nor a later output brought. */
   let absent: ReadonlySet<string> = new Set();
   let latest: JsonValue | undefined;
   let next: { step: number; from: Visit["from"] } | undefined = { step: 0, from: undefined };
@@ -221,7 +221,7 @@ export function walk(
     const kept: JsonValue | undefined = planned?.failureReadsLastOutput === false ? undefined : latest;
     const isInputFit = checkValue(step.inputSchema, received).length === 0;
     if (isInputFit && step.work.kind === "wait" && payloadsFitting(steps).length === 0) {
-      // No payload fits every step, not even an event without one, so the job waits for ever.
+      // Neither an event with any payload nor one without a payload fits every wait step, so the job waits for ever.
       visits.push({ ...next, received, isInputFit, isOutputFit: undefined });
       break;
     }
@@ -259,7 +259,7 @@ function receive(
   return Object.fromEntries(Object.entries(known).filter(([name]) => declaredProperties(step.inputSchema).has(name)));
 }
 
-/** The error may be one that a handler names, or any other. */
+/** Returns the step of a handler, chosen by chance. Returns undefined for an error that no handler takes. */
 function handlerByChance({ onFailure }: StepDefinition, chance: Chance): string | undefined {
   const isEveryErrorTaken = onFailure.some(({ on }) => on === undefined);
   return onFailure[chance(Math.max(1, onFailure.length + (isEveryErrorTaken ? 0 : 1)))]?.step;
@@ -282,7 +282,7 @@ function outputOf(step: StepDefinition, received: JsonValue, chance: Chance, ste
   return isFit ? output : undefined;
 }
 
-/** The payloads that every step accepts. Undefined stands for an event without a payload. */
+/** The payloads that every wait step accepts. Undefined stands for an event without a payload. */
 function payloadsFitting(steps: Steps): (JsonObject | undefined)[] {
   const waits = steps.filter(({ work }) => work.kind === "wait");
   const isTaken = (payload: JsonObject | undefined) =>

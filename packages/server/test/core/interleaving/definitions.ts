@@ -54,7 +54,7 @@ export const anyObject = fc.dictionary(fc.constantFrom("a", "b", "c", "d", "brou
   noNullPrototype: true,
 }) as fc.Arbitrary<JsonObject>;
 
-/** Expressions over earlier values. Some check first whether a value is present; the others fail when it is absent. */
+/** Expressions over earlier values. Most check first whether a value is present; a few fail when it is absent. */
 function expressions(steps: readonly string[]): fc.Arbitrary<string> {
   const property = fc.constantFrom("a", "b", "brought");
   const ofStep = fc
@@ -77,7 +77,7 @@ function expressions(steps: readonly string[]): fc.Arbitrary<string> {
 
 function stepExpression(step: string, name: string, form: number): string {
   const whole = `steps.${step}.output`;
-  // The item of the innermost loop, if there is one.
+  // In a forEach, "item" stands for the item of the innermost forEach or for its index.
   if (step === "item") return form % 2 === 0 ? "item" : "index";
   return (
     // One of the fifteen forms does not check whether the value is present.
@@ -338,7 +338,7 @@ export const sketches: fc.Arbitrary<Sketch> = fc
   })
   .filter((sketch) => planIfAccepted(sketch) !== undefined);
 
-/** A line of one to three steps, some of which have branches. */
+/** A main line of up to four steps, or a branch of up to two. Some of the steps have branches. */
 function lineOf(prefix: string, depth: number, around: readonly string[], items: boolean): fc.Arbitrary<StepSketch[]> {
   return fc.integer({ min: 1, max: depth === 0 ? 4 : 2 }).chain((count) => {
     const names = Array.from({ length: count }, (_, index) => `${prefix}${index}`);
@@ -407,7 +407,7 @@ export const forkedSketches: fc.Arbitrary<Sketch> = fc
   .filter((sketch) => sketch.steps.some(({ type }) => type === "/service/parallel" || type === "/service/forEach"))
   .filter((sketch) => planIfAccepted(sketch) !== undefined);
 
-/** The config of a step that begins a job. Some configs name no tag. In others, the job's input decides which workflow is named. */
+/** The config of a step that begins a job. Some configs name no tag. In some, the job's input decides which workflow is named. */
 const childConfigs: fc.Arbitrary<JsonObject> = fc
   .record({
     workflow: fc.constantFrom<JsonValue>("other", "${ has(input.a) ? 'other' : 'another' }"),

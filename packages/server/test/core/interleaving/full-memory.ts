@@ -327,7 +327,7 @@ class FullMemory {
     for (const path of [...this.#lines.keys()]) if (path.startsWith(begin)) this.#forget(path);
   }
 
-  /** Returns the result of a fork when its branches have ended; undefined before that. */
+  /** Returns the result of a fork when enough of its branches have ended; undefined before that. */
   #forkResult({ step, results, items }: Fork): JsonValue | undefined {
     const { rule } = step.work;
     if (rule.kind === "branches") {
@@ -346,7 +346,7 @@ class FullMemory {
     );
   }
 
-  /** Tells whether this error can be the fork's own, caused by its branches. */
+  /** Tells whether the branches of the fork can have caused this error, by a failure or by results that are too large. */
   #isForksOwn(fork: Fork, { code, cause }: StepError): boolean {
     const { failing, results, step } = fork;
     if (failing !== undefined && failing.code === code) return isEqual(failing.cause, cause);
@@ -371,7 +371,7 @@ class FullMemory {
     this.#line.current = { step, visit, input, inputError, begunAt: at };
   }
 
-  /** After a resume, an `input` that could not be evaluated is tried again. */
+  /** Goes on after a resume: forgets the failures in the fork, and tries an `input` again that could not be evaluated. */
   #startAgain(at: Timestamp): void {
     if (this.#line.fork !== undefined) {
       this.#line.fork.failing = undefined;

@@ -17,7 +17,7 @@ export type Happening =
     } & Meant)
   | ({ readonly type: "is lost"; readonly isNodeDead: boolean } & Meant)
   | ({ readonly type: "is handed back"; readonly begun: boolean } & Meant)
-  /** An outcome that arrives after its call has ended. A larger `age` means an older call. */
+  /** An outcome of a call before the newest one. The call has usually ended. A larger `age` means an older call. */
   | { readonly type: "succeeds late"; readonly age: number; readonly output: JsonValue }
   | {
       readonly type: "event";

@@ -74,7 +74,7 @@ function submitTo(machine: Machine, plan: Plan, input: JsonObject, options: RunO
   return change;
 }
 
-/** A job on nodes that die. Each commit reads the job from its rows again, and a commit may be lost or reported twice. */
+/** A job on nodes that die. Each commit reads the job from its rows again. A commit may be lost, or its facts delivered twice. */
 export class FaultyRun {
   readonly store = new JobStore();
   /** The facts that changed something, in their order. */
@@ -184,7 +184,7 @@ export class FaultyRun {
     for (const { epoch, child } of effects) if (child?.isAwaited === true) this.#children.set(epoch, child.jobId);
   }
 
-  /** Checks for which children nobody waits after a commit: exactly those whose calls ended for another reason than the child's end. */
+  /** Checks which children a commit leaves: exactly those whose calls ended for another reason than the end of the child. */
   #leaveChildren(before: JobState, after: JobState, facts: readonly UntimedFact[]): void {
     const told = new Set(facts.flatMap((fact) => ("by" in fact && fact.by === "job" ? [fact.epoch] : [])));
     const left = leftChildren(this.#plan, identity, before, after, told);

@@ -7,7 +7,7 @@ import { numbersIn, unreadState } from "../../../src/core/job/values/stored-stat
 import { call, delay, forEach, someone, transform, wait } from "./jobs.ts";
 import { StoredStory } from "./stored-story.ts";
 
-/** A commit may read the values of fewer branches than this. Each branch has a value with a row of its own. */
+/** The number of branches; one commit must not read the values of so many. Each branch has a value with a row of its own. */
 const branchCount = 120;
 const large = "x".repeat(3_000);
 const input = { list: Array.from({ length: branchCount }, (_, index) => index), text: large };

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { BranchFolder, type ForkSearch } from "../../../src/core/job/branch-runs.ts";
 import { call, forEach, noop, parallel, Story, someone, wait } from "./jobs.ts";
 
-/** The key and status of each branch according to the history. */
+/** The path, place, status, step and error code of each branch according to the history. */
 function branchesOf(story: Story, search: Partial<ForkSearch> = {}): string[] | undefined {
   const folder = new BranchFolder(story.plan, { parent: "", step: undefined, visit: undefined, ...search });
   for (const entry of story.entries) folder.add(entry);

@@ -4,7 +4,7 @@ import { noteEvent, releaseEvents } from "../../../src/core/job/events/kept-even
 import type { Progress } from "../../../src/core/job/job-state.ts";
 import { call, forEach, noop, parallel, type StepSketch, Story, wait } from "./jobs.ts";
 
-/** The wait on the left claims `x` and gives up after a second. The one on the right has also waited for `x`. */
+/** The wait on the left claims `x` and gives up after a second. The wait on the right needs `x`, too. */
 const givingUp = (more: object, right: string[] = ["x"]) => [
   parallel("split", { left: "a", right: "b" }, null),
   { ...wait("a", ["x", "y"], null), timeoutSeconds: 1, ...more },

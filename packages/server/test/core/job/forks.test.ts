@@ -19,7 +19,7 @@ function callsIn(story: Story): string[] {
     : [];
 }
 
-/** Step, branch, status and attempts of each run. */
+/** The branch, step, status, attempts and error code of each run. */
 function runsOf(story: Story): string[] {
   return foldSteps(story.job.input, story.entries).map(
     ({ name, branch = "", status, attempts, error }) =>

@@ -4,7 +4,7 @@ import type { Definition } from "../../../src/core/definition/definition-parts.t
 import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import type { Problem } from "../../../src/core/problem.ts";
 
-/** Definitions in short form. A step is named by its function; its definitions are named by what they describe. */
+/** A step in short form. Its name is also the name of its function. `input` and `output` are the names of its schemas. */
 export function call(
   name: string,
   [input, output]: readonly [string, string],

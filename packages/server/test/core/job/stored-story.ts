@@ -6,8 +6,8 @@ import { JobStore } from "../interleaving/job-store.ts";
 import { type StepSketch, Story } from "./jobs.ts";
 
 /**
- * A job that goes through the stored form and back at every commit, as if a crash happened between any two commits. The first commits are made by a
- * release that kept all values in the row of the job.
+ * A job that goes through the stored form and back at every commit, as if a crash happened between any two commits. The first `earlierCount`
+ * commits are made by a release that kept all values in the row of the job.
  */
 export class StoredStory extends Story {
   readonly store = new JobStore();

@@ -11,7 +11,7 @@ import { StoredStory } from "./stored-story.ts";
 
 const text = (length: number) => "x".repeat(length);
 
-/** Texts of a length close to the bound, far from it, and texts that several values share. */
+/** Texts whose length is close to the bound or far from it. Several values may have the same text. */
 const anyText = fc.oneof(
   fc.constant("short"),
   fc.integer({ min: 40, max: 90 }).map(text),
@@ -28,7 +28,7 @@ const definitions: Record<string, JsonObject> = {
 };
 const schema = fc.constantFrom(undefined, "ab", "bc");
 
-/** A chain of steps that pass on their input, wait or call, with a handler at its end. */
+/** A chain of steps that pass on their input, wait or call. At its end is a handler, if one of them has a handler. */
 const anySteps = fc
   .array(
     fc.record({

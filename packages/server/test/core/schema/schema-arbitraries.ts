@@ -33,7 +33,7 @@ export const jsonValues: fc.Arbitrary<JsonValue> = fc.letrec<{ value: JsonValue 
   ),
 })).value;
 
-/** Definitions to which any schema may refer. The second one is recursive. */
+/** The names of the definitions to which any schema may refer. */
 const definitionNames = ["first", "second", "third"] as const;
 export type RawDefinitions = Record<(typeof definitionNames)[number], JsonValue>;
 

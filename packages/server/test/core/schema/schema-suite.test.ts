@@ -40,7 +40,7 @@ const refused: ReadonlyMap<string, string> = new Map([
   // A reference can lead only to a definition, not to any other place of a schema.
   ["ref.json: relative pointer ref to object", "leads nowhere"],
   ["ref.json: relative pointer ref to array", "leads nowhere"],
-  // In the test, the definitions of this group stand at the top level under their own names.
+  // The definitions of this group are members of the schema itself, so their names count as keywords.
   ["ref.json: escaped pointer ref", "`tilda~field` is not a keyword"],
 ]);
 

@@ -10,7 +10,7 @@ const both = new Map([
 let jobCount = 0;
 const newJob = (organizationId: string) => ({ organizationId, jobId: `job-${jobCount++}` });
 
-/** Makes turns with a timer that only runs while a command is decided. */
+/** Makes turns with timers that run only while a command is decided, or when the test calls `pass`. */
 function turnsByHand() {
   let now = 0;
   let cpuMs = 0;

@@ -94,7 +94,7 @@ const rules: readonly ((config: JsonObject, executor: Executor) => boolean)[] = 
   ({ endpoint }) => typeof endpoint === "string" && !URL.canParse(endpoint),
   // A request goes to a public address, unless an expression gives the address.
   ({ url }) => typeof url === "string" && !url.includes(`\${`) && !isCallable(url),
-  // Header names must be valid, and the service sets some headers itself.
+  // Header names must be valid.
   ({ headers = {} }) => Object.keys(headers as JsonObject).some((name) => !/^[\w$-]+$/.test(name)),
   // These methods have no body.
   ({ url, method = "GET", body }) => url !== undefined && body !== undefined && /^(GET|HEAD)$/.test(String(method)),

@@ -407,7 +407,7 @@ test("an aborted call ends at once, with its connection", async () => {
   await server.ended();
 });
 
-/** Answers only the first piece of data on each connection, because a request may arrive in two pieces. */
+/** Answers the first piece of data on each connection, and later only a piece that ends with an empty line: a request may come in two pieces. */
 function onceOnEach(talk: Talk): (connection: RawConnection) => void {
   const begun = new WeakSet<RawConnection>();
   return (connection) => {

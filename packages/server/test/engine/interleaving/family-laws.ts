@@ -22,7 +22,7 @@ export function expectLawful(seen: SeenFamily): void {
 
 type Run = StepFolder<ShownValue>["runs"][number];
 
-/** Checks that no visit of a step has begun two jobs. */
+/** Returns the children by the visit that began them, and checks that no visit has begun two. */
 function childrenByPlace({ jobs }: SeenFamily): ReadonlyMap<string, SeenJob> {
   const children = new Map<string, SeenJob>();
   for (const child of jobs) {
@@ -43,7 +43,7 @@ function expectCounted({ jobs, childIds, trees }: SeenFamily): void {
   expect(trees.map(({ jobId, count }) => ({ jobId, count: Number(count) }))).toEqual(counts);
 }
 
-/** Checks that a step's run shows the end of its child, and shows each end once. */
+/** Checks that a successful run has the output of its child, or its id if the run does not wait, and that no end of the child counts twice. */
 function expectHeard({ key, entries }: SeenJob, run: Run, children: ReadonlyMap<string, SeenJob>): void {
   const isAwaited = waits(run.name);
   if (!(isAwaited || run.name.startsWith("send"))) return;
@@ -64,8 +64,8 @@ function expectHeard({ key, entries }: SeenJob, run: Run, children: ReadonlyMap<
 }
 
 /**
- * Checks that a job waits for a child if and only if the child is under way and knows that it is awaited. A child without a waiting parent runs only
- * if somebody resumed it.
+ * Checks that a job waits for a child if and only if the child is under way and knows that it is awaited. A child for which its parent no longer
+ * waits runs only if somebody resumed it.
  */
 function expectAwaited({ key, job, calls, entries }: SeenJob, { jobs }: SeenFamily): void {
   for (const { childJobId, nodeId, epoch } of calls) {

@@ -1,6 +1,6 @@
 // The functions that run in the Lambda server of the tests. Each handler shows one fact that a test states.
 
-/** Returns its own input. */
+/** Returns its input and the client context. */
 export async function echo(event, context) {
   return { event, clientContext: context.clientContext };
 }

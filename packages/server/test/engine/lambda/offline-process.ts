@@ -16,6 +16,7 @@ const framework = {
   serviceDir: import.meta.dirname,
 };
 
+// The port is given, because serverless-offline cannot report which port it uses.
 const lambdaPort = await findFreePort();
 const host = "127.0.0.1";
 const lambda = new Lambda(framework, { host, lambdaPort, useInProcess: true, terminateIdleLambdaTime: 60 });
@@ -28,5 +29,3 @@ function definitionOf(name: string) {
   const timeout = name === "runsOut" ? 0.05 : 10;
   return { functionKey: name, functionDefinition: { name, handler: `functions.${name}`, timeout } };
 }
-
-/** The port is given, because serverless-offline cannot report which port it uses. */

@@ -46,7 +46,7 @@ export class Cluster {
     return node;
   }
 
-  /** Stops a node in order, as SIGTERM does. */
+  /** Stops a node in an orderly way, as SIGTERM does. */
   async stopNode(node: TestService): Promise<void> {
     this.#nodes.splice(this.#nodes.indexOf(node), 1);
     await node.stop();

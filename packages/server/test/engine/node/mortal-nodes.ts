@@ -104,7 +104,7 @@ export class MortalNodes {
     return { organizationId: version.organizationId, jobId: command.jobId };
   }
 
-  /** Delivers facts in one commit, in their order. Returns the error codes of the facts that the state machine rejects; any other error is thrown. */
+  /** Delivers facts in one commit, in their order. Returns the error codes of rejected facts; other errors are thrown, except `NodeDied`. */
   async deliver(node: GroupCommit, key: JobKey, facts: readonly UntimedFact[], at: Timestamp): Promise<string[]> {
     this.#now = at;
     const outcomes = await Promise.allSettled(facts.map((fact) => node.commit(happening(key, fact))));

@@ -26,7 +26,7 @@ import { happening, submission } from "../commands.ts";
 const leaseMs = 10_000;
 const heartbeatMs = 1_000;
 
-/** Makes the heartbeats older, as if the database's clock had gone on. If only their age counted, each of them would be too old. */
+/** Makes the heartbeats older, as if the database's clock had been set forward. If only their age counted, each of them would be too old. */
 const ageHeartbeats = statement<never>(
   "test_age_heartbeats",
   "global",

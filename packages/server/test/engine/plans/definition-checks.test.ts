@@ -49,7 +49,7 @@ test("a check that does not end in time answers 503, and does not judge the defi
 });
 
 test("a checking thread that runs out of memory answers 503 and is replaced", async () => {
-  // The limit lies between two needs: the thread and the small definition take 10 MB, the larger definition takes more than 24 MB.
+  // The limit is enough for only one of the definitions: the thread with the small one takes 10 MB, with the larger one more than 24 MB.
   const { checks: one, failures } = checks({ maxMemoryMb: 17 });
   const larger = JSON.stringify(costlyDefinitions().get("five hundred steps with nine thousand properties"));
   await expect(one.check("one", { text: larger })).rejects.toMatchObject({ code: "UnavailableError" });

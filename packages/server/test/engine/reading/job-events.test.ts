@@ -7,7 +7,7 @@ import { readEvents } from "../../../src/engine/reading/job-events.ts";
 import type { Queryable } from "../../../src/store/home/database.ts";
 import { writeEventChanges } from "../../../src/store/jobs/events.ts";
 
-/** The bound of one statement on payloads, in bytes. One more payload may follow it. */
+/** The bytes of payloads that one statement may read. The last payload may exceed this bound. */
 const portionBytes = 4_000_000;
 const maxPayloadBytes = 1_000_000;
 /** The length of a payload of null. */

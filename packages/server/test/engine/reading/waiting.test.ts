@@ -18,7 +18,7 @@ import { streamTypes } from "./job-stream.ts";
 /** The clients of these tests ask a node other than the one that does the work. */
 
 const cluster = useCluster(3, { STEPWELL_HEARTBEAT_MS: "200", STEPWELL_LEASE_MS: "3000" });
-/** A notice takes about 100 ms by design. The rest is for a busy machine, and all of it is far below the longest wait of 20 s. */
+/** A notice takes about 100 ms by design, and a busy machine may take longer. This bound is far below the longest wait of 20 s. */
 const noticeMs = 5_000;
 const waitOptions = { interval: 10, timeout: 10_000 };
 

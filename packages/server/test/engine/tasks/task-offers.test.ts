@@ -13,7 +13,7 @@ import { findWaitingLines } from "../../../src/store/jobs/tasks.ts";
 import { forEach, someone, task, textOf } from "../../core/job/jobs.ts";
 import { MortalNodes, type Registered } from "../node/mortal-nodes.ts";
 
-// Nothing calls `ring` here: a waiting worker is answered by the commit that makes a task, or not at all.
+// Only some of these tests call `ring`. In the others, a waiting worker is answered by the commit that makes a task, or not at all.
 onEveryStore((home) => {
   let nodes: MortalNodes;
   beforeAll(async () => {

@@ -20,7 +20,7 @@ onOneStore((home) => {
 
   async function enable(client: Client): Promise<{ secret: string; recoveryCodes: string[]; usedCode: string }> {
     const { body } = await client.call<{ secret: string; uri: string }>("StartSecondFactor", { body: proof });
-    // The code of the previous time step is still accepted, and leaves the current code for the test.
+    // The code of the previous time step is still accepted, and the test can then use the current code.
     await untilCodesStay(service);
     const usedCode = codeOf(body.secret, now() - stepMs);
     const confirmed = await client.call<{ recoveryCodes: string[] }>("ConfirmSecondFactor", {

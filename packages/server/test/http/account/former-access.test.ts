@@ -33,7 +33,7 @@ onOneStore((home) => {
     return await answer.text();
   }
 
-  /** Everything that a signed-in person can keep: the session, its refresh token, the cookies of the browser, a user token. */
+  /** Checks that everything that a signed-in person can keep has ended: the session, its refresh token, the browser's cookies, the user tokens. */
   async function expectEnded({ browser, idToken, refreshToken, tokens }: SignedIn, userTokens: readonly string[]) {
     const configuration = await discover(service.baseUrl);
     for (const token of [idToken, ...userTokens]) {

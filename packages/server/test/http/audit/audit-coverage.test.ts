@@ -8,8 +8,8 @@ import { onOneStore } from "@stepwell/testing/stores.ts";
 import { beforeAll, describe, expect, test } from "vitest";
 import { buildWorld, rows, type World } from "../authorization/authorization-rows.ts";
 
-/** The operations with a writing method that leave no audit row, and the reason for each. */
 const account = "the account's own activity tells of it";
+/** The operations with a writing method that leave no audit row, and the reason for each. */
 const unaudited: Readonly<Record<string, string>> = {
   ValidateWorkflowVersion: "changes nothing",
   CheckPermissions: "changes nothing",

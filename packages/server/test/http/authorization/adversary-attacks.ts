@@ -10,7 +10,7 @@ export interface Attack {
   readonly operation: Operation;
   readonly row: Row;
   readonly label: string;
-  /** The field that is attacked. Undefined if everything in the request belongs to another organization. */
+  /** The field that is attacked. Undefined for an attack on all ids at once, or on the organization's id alone. */
   readonly field: RequestField | undefined;
   /** Whether the value has the form that the field requires. */
   readonly fits: boolean;
@@ -21,8 +21,8 @@ export interface Attack {
 }
 
 /**
- * Makes the attacks on each field with the thing that belongs there and, if `isWhole`, also with every other thing of that form. One more attack
- * replaces all ids at once.
+ * Makes the attacks on each field with the thing that belongs there and, if `isWhole`, also with every other thing of that form. For an operation in
+ * an organization, more attacks replace all ids at once, or only the organization's.
  */
 export async function attacksOn(
   operation: Operation,

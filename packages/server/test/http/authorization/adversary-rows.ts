@@ -1,7 +1,7 @@
 import { ask } from "@stepwell/testing/audit-rows.ts";
 import type { TestService } from "@stepwell/testing/service.ts";
 
-/** Returns every row of every table as text, without the times of last use, and without the rows that a node writes about itself. */
+/** Returns every row of the compared tables as text, without the times of last use. */
 export async function rowsOfStore({ running: { database } }: TestService): Promise<ReadonlySet<string>> {
   const tables = await ask<{ name: string }>(
     database,

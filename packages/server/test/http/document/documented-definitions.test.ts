@@ -37,7 +37,7 @@ onOneStore((home) => {
   );
 });
 
-/** Expects that a definition is registered without findings, except those that the page shows. */
+/** Expects that the validation of a definition finds exactly what the page shows. */
 async function checkFindings(inWorkflow: Client, { definition, findings, runs }: DocumentedExample): Promise<void> {
   const { body } = await inWorkflow.call<Record<"errors" | "warnings", readonly Finding[]>>("ValidateWorkflowVersion", {
     body: { definition },

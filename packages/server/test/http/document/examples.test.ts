@@ -108,7 +108,7 @@ function realIn<Value>(value: Value, stage: Stage): Value {
   return JSON.parse(text) as Value;
 }
 
-/** Returns the names of an object's fields, and one fixed name for a text. */
+/** Returns the names of an object's fields, or the name of the type of any other value. */
 function fieldsOf(body: unknown): string[] {
   return typeof body === "object" && body !== null ? Object.keys(body) : [typeof body];
 }

@@ -203,7 +203,7 @@ onOneStore((home) => {
       now += 1;
       expect([1, 2, 3, 4].map(allowed)).toEqual([true, true, true, false]);
       expect(limits.secondsLeft()).toBe(60);
-      // A heartbeat corrects the node's clock, which must not begin a new minute.
+      // A heartbeat corrects the node's clock. This must not begin a new minute.
       now -= 5;
       expect(allowed()).toBe(false);
       // The service now uses another database with another clock.

@@ -246,7 +246,7 @@ function owned({ organization: { organizationId, owner } }: World, input: object
   return { token: owner.token, input: { organizationId, ...input } };
 }
 
-/** Returns the number of things in a list. */
+/** Returns a function that counts the things in a list. */
 function counted(client: Client, operationId: string, list: string, params = {}): () => Promise<number> {
   return async () => {
     const query = { pageSize: 200 };
@@ -255,7 +255,7 @@ function counted(client: Client, operationId: string, list: string, params = {})
   };
 }
 
-/** Returns how often the account's activity names these actions. */
+/** Returns a function that counts how often the account's activity names these actions. */
 function activities(client: Client, ...actions: readonly string[]): () => Promise<number> {
   return async () => {
     const { body } = await client.call<{ activities: { action: string }[] }>("ListAccountActivity");

@@ -38,8 +38,8 @@ interface Metric {
 }
 
 /**
- * One store for each change of the form in which jobs are stored: large values got rows of their own after schema 8, calls after 17, branches and
- * tasks after 20.
+ * One store for each change of the form in which jobs are stored: large values got rows of their own after schema 8, and calls after 17. Branches
+ * and tasks came after 20.
  */
 const stores = [readEarlierStore(8), readEarlierStore(17), readEarlierStore(20)];
 const paid = { eventId: "paid" };

@@ -46,8 +46,8 @@ onEveryStore((home) => {
         for (; state.isSubmitting; state.endedReads += 1) await read();
       }),
     );
-    // The limit counts reads, since a limit in milliseconds would measure the machine. If a submission were in one queue with the reads, it would end
-    // after all of them.
+    // The bound counts reads, since a bound in milliseconds would measure the machine. If a submission were in the same queue as the reads, it would
+    // end after all of them.
     const endedMeanwhile: number[] = [];
     for (let count = 0; count < 11; count += 1) {
       const endedBefore = state.endedReads;

@@ -166,7 +166,7 @@ onOneStore((home) => {
 
   test("the newest 1,000 of 1,200 step runs are shown, and a warning says so", async () => {
     const { api } = await service.newOrganization();
-    // A loop must have a way out; this one is never taken.
+    // A loop must have a way out, but the job never takes it here.
     const loop = { ...noopStep("b", "a"), onFailure: "end" };
     const { workflowId } = await deploy(api, definitionOf(noopStep("a", "b"), loop, noopStep("end", null)));
     const { jobId } = await submitAndWait(api, workflowId, { n: 1 });

@@ -23,7 +23,7 @@ const gate = {
   config: { eventIds: ["open"], payloadDefinitions: { open: { $ref: "#/definitions/decision" } } },
 };
 
-/** A workflow with a wait that outputs its input together with the payload of its event, and a step that reads one property of each. */
+/** A workflow with a wait that outputs its input together with the payload of its event, and a step that reads one property of the payload. */
 const definition = JSON.stringify({
   workflowName: "test",
   steps: [
@@ -168,7 +168,7 @@ onEveryStore((home) => {
     const version = await deploy(api, definitionOf(waitStep("w", ["x"], null)));
     const input = { text: "x".repeat(5_000) };
     const jobId = await insertEarlierJob(organization, version, input);
-    // The wait's output was its input, which had been written three commits earlier.
+    // The wait's output was its input, which had been written two commits earlier.
     const commits = [
       [{ sequence: 7, at: 7, type: "event.received", eventId: "other", eventNumber: 1, outcome: "unmatched" }],
       [

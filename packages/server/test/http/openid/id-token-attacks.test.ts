@@ -40,7 +40,7 @@ onOneStore((home) => {
     ownKey = key;
   });
 
-  /** Makes a token with a signature of the service's own key. */
+  /** Makes a token that is signed with the service's own key. */
   function signedByUs(changedClaims: Part = {}, changedHeader: Part = {}): string {
     const parts = { ...claims, ...changedClaims };
     const kept = Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined));

@@ -23,7 +23,7 @@ interface Metric {
   readonly incompleteBefore?: string;
 }
 
-/** An action on one of the existing jobs. `which` chooses the job, however many there are. */
+/** Actions: submit a job, do something to an existing one, or run the duty. `which` chooses the job, however many there are. */
 const deeds = fc.array(
   fc.record({
     what: fc.constantFrom("straight", "waiting", "failing", "approve", "cancel", "resume", "fold"),
@@ -234,7 +234,7 @@ async function expectMetrics(
   await expectAnswers(api, workflowId, await metricsOfHistory(database, organizationId, workflowId));
 }
 
-/** Expects equal counts, averages and maxima by hours and by days, and quantiles within 5 %. */
+/** Expects equal counts by hours and by days, and by days also equal averages and maxima, and quantiles within 5 %. */
 async function expectAnswers(api: Client, workflowId: string | null, expected: ExpectedMetrics): Promise<void> {
   const only = workflowId === null ? {} : { workflowId };
   const { job_duration_seconds, step_duration_seconds, ...counts } = expected;

@@ -69,7 +69,7 @@ onOneStore((home) => {
     await api.call("SubmitJob", { body: { workflowId } });
     const worker = new PlainWorker(api);
     await worker.next();
-    // The first worker stops answering.
+    // The lease ends without an answer, and the task is handed out again.
     await worker.complete(await worker.next(), {});
     const now = await measured();
     const grown = (name: string) => (now[name] ?? 0) - (before[name] ?? 0);

@@ -31,7 +31,7 @@ interface Step {
   readonly [field: string]: unknown;
 }
 
-/** Makes one step that is valid except for `changes`. */
+/** Makes a definition with one step that is valid except for `changes`. */
 function stepWith(changes: object): string {
   return definitionOf({ ...(noopStep("a", null) as Step), ...changes });
 }

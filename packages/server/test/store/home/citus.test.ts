@@ -260,7 +260,7 @@ test("a transaction that is rejected because a shard was split can be tried agai
   await citus.client.query("UPDATE pg_dist_shard SET shardid = shardid + 1000");
   await citus.client.query("UPDATE pg_dist_placement SET shardid = shardid + 1000");
   try {
-    // The layout is read at most every ten seconds, however often a statement is rejected.
+    // The layout is read at most once in ten seconds, however often a statement is rejected.
     expect(await shards.relearn(database)).toBe(false);
     passedMs += 10_000;
     const [one, other] = await Promise.all([shards.relearn(database), shards.relearn(database)]);

@@ -152,7 +152,7 @@ onEveryStore((home) => {
         .then(() => done.push(name));
     const [crowd, other] = [randomUUID(), randomUUID()];
     const all = () => Promise.all([...Array.from({ length: 50 }, () => read("crowd", crowd)), read("other", other)]);
-    // The first time, the other reads may have ended before the connection for this one is open.
+    // The first time, all reads of `crowd` may have ended before the connection for the read of `other` is open.
     await all();
     done.length = 0;
     await all();

@@ -30,7 +30,7 @@ test("an organization that reads all the time gets a third of the time, and the 
   expect(readMs / passedMs).toBeLessThan(0.4);
 });
 
-/** Lets an organization read without pause for a minute, and returns the part of the time that its reads took. */
+/** Lets an organization read as often as it may for a minute, and returns the part of the time that its reads took. */
 function shareOf(readMs: number, others: readonly string[]): number {
   const { time, pass } = timeByHand();
   let spentMs = 0;

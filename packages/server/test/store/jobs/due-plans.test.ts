@@ -11,8 +11,8 @@ import { openRowsOnly, type RowsOnly } from "../statements/rows-only.ts";
 
 /**
  * One organization has this many due jobs of one version, and they are due before the jobs of all other organizations. No search of the duties may
- * read all of them on its way to other jobs: the searches run twice a second, so the database could do nothing else. Both homes of the store make the
- * same plans, so one is enough.
+ * read all of them on its way to other jobs: the searches run twice a second, so the database could then do nothing else. Both homes of the store
+ * make the same plans, so one is enough.
  */
 const backlogCount = 100_000;
 const otherVersionCount = 2_000;
@@ -22,7 +22,7 @@ const nodeId = randomUUID();
 
 let rows: RowsOnly;
 /**
- * A database in which nearly all jobs belong to the backlog. The planner then expects to find jobs of any version soon in the order of their times.
+ * A database in which nearly all jobs belong to the backlog. The planner then expects that a search by time finds jobs of any version soon.
  */
 let backlogOnly: RowsOnly;
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
   await insertJobs(backlogOnly.client, 3, "n + 1", "n + 200000", "RUNNING", "NULL", "1");
   await backlogOnly.client.query("VACUUM ANALYZE job");
   const { client } = rows;
-  // Each of the other versions has a wait and a pending job that have been due for an hour, and a wait that is not due.
+  // Each of the other versions has a wait and a pending job that have been due for an hour, a wait that is not due, and a job with a call.
   const own = [otherVersionCount, "n + 1"] as const;
   await insertJobs(client, ...own, "n + 200000", "RUNNING", "'2026-01-31T11:00:00Z'", "0", "ARRAY['approved']");
   await insertJobs(client, ...own, "n + 300000", "PENDING", "'2026-01-31T11:00:00Z'");

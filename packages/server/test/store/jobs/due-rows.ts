@@ -15,7 +15,7 @@ export interface DueRows {
   readonly resumeAt?: string;
 }
 
-/** Writes jobs of a version whose timers are due, and returns their ids. */
+/** Writes jobs of a version, with timers that are due, and returns the ids of the jobs. */
 export async function insertDueJobs(
   target: Queryable,
   { organizationId, versionId, isNewVersion = true, count, isWait, dueAt, resumeAt }: DueRows,

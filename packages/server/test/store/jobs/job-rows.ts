@@ -35,7 +35,7 @@ export const jobRows = {
   cancelledBeforeItsStart: { ...finished, status: "CANCELLED", started_at: null },
 } satisfies Record<string, JobRow>;
 
-/** Writes the row unchanged. */
+/** Writes the row, with new ids where the row has none. */
 export async function insertJobRow(target: Queryable, row: JobRow): Promise<void> {
   const keys = {
     organization_id: randomUUID(),

@@ -20,7 +20,7 @@ const nobody = { versionIds: [], jobIds: [], organizationIds: [] };
 onEveryStore((home) => {
   const opened = useDatabase(home);
 
-  /** Makes a queue with tasks. `priorityOf` gives the priority of each; `workflowCount` is the number of workflows. */
+  /** Makes a queue with tasks of several workflows. `priority` gives the priority of task n in SQL; `more` is a statement that runs after it. */
   async function queueWith(taskCount: number, workflowCount: number, priority = "0", more = ""): Promise<QueueKey> {
     const organizationId = randomUUID();
     const { database } = opened;

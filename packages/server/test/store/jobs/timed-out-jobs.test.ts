@@ -29,7 +29,7 @@ onEveryStore((home) => {
     const parkedVersion = await insert({ ...calling, timeout_at: earlier });
     const busyId = randomUUID();
     await insert({ ...calling, timeout_at: earlier, organization_id: busyId });
-    // A node of an earlier release does not know the column, and leaves it unchanged when it ends a job.
+    // A node of an earlier release does not know the column `timeout_at`, and leaves it unchanged when it ends a job.
     await insert({ ...failed, timeout_at: earlier });
     await insert({ ...calling, timeout_at: later });
     await insert(calling);

@@ -2,7 +2,7 @@ import type pg from "pg";
 import { organizationTables } from "./statement-rules.ts";
 
 /**
- * Returns the tables of organizations that a statement reads without a parameter for the organization. Citus sends a statement to a single shard only
+ * Returns the tables of organizations that a statement reads without a condition on the organization. Citus sends a statement to a single shard only
  * if each of its tables has such a condition. Like this function, Citus learns the conditions from PostgreSQL's own planner. A condition `= $1` on
  * one table also counts for tables that are joined to it by equality. A condition `= ANY($1)` counts only for its own table.
  */

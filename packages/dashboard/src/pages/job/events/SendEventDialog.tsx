@@ -21,8 +21,8 @@ interface SendEventDialogProps {
   /** The events for which the job waits. */
   readonly missing: readonly MissingEvent[];
   /**
-   * The wait that is chosen at first. If it is left out and branches wait for the event, the first wait is chosen. Otherwise the event goes to any
-   * step that waits for it.
+   * The wait that is chosen at first. If it is left out, the first wait is chosen when branches wait for the event. When none does, the event goes to
+   * any step that waits for it.
    */
   readonly wait?: Wait | undefined;
   readonly onClose: () => void;

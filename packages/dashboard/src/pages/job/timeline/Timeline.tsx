@@ -83,7 +83,7 @@ interface RowsProps {
   /** The beginning and the end of the window. */
   readonly start: number;
   readonly end: number;
-  /** The present time, up to which spans are drawn that have not ended yet. */
+  /** Spans that have not ended are drawn up to this time: the end of the job, or the present. */
   readonly now: number;
   readonly selected: StepRun | undefined;
   readonly onSelect: TimelineProps["onSelect"];
@@ -140,7 +140,7 @@ function addressOf(story: JobStory, { name, visit, branch }: StepRun): JobPageSe
   return { step: name, visit, ...(isOfItem(story, branch) && { branch }) };
 }
 
-/** At first, the row of the most important step is in view. If there are many rows, it is in the middle. */
+/** At first, the row of the selected step is in view. If there are many rows, it is in the middle. */
 function useRowInSight(frame: RefObject<HTMLElement | null>, row: number): void {
   const isPlaced = useRef(false);
   useLayoutEffect(() => {

@@ -85,7 +85,7 @@ function columnsFor(
       cell: ({ boundTo }) => boundToText(boundTo) ?? words.unbound,
     },
     ...lifeColumns(),
-    // This column is the last one, since its text is the longest and the fold cuts off the end.
+    // This column is the last one in the fold, since its text is the longest and the fold cuts off the end.
     {
       id: "permissions",
       header: words.permissions,

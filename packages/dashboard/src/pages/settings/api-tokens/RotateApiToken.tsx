@@ -12,7 +12,7 @@ interface RotateApiTokenProps {
   readonly onClose: () => void;
 }
 
-/** Gives the same token a new secret. The present secret works for a while longer. */
+/** Gives the same token a new secret. The present secret ends at once, or after a time that the user chooses. */
 export function RotateApiToken({ organizationId, token: { tokenId, name }, onClose }: RotateApiTokenProps) {
   const words = texts.apiTokens;
   const [overlap, setOverlap] = useState("3600");

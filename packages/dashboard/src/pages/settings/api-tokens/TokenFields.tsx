@@ -18,7 +18,7 @@ interface TokenFieldsProps {
   readonly present?: ApiToken;
 }
 
-/** The fields of a token: its purpose, its permissions and its end. */
+/** The fields of a token: its purpose, its end, its bound and its permissions. */
 export function TokenFields({ organizationId, draft, onChange, wasSent, problems, present }: TokenFieldsProps) {
   const words = texts.apiTokens;
   const missing = wasSent ? missingIn(draft) : undefined;

@@ -11,7 +11,7 @@ interface AuditFilterFormProps {
   readonly onChange: (search: AuditSearch) => void;
 }
 
-/** The filters of the list, as in the address. Typed text takes effect when the form is submitted. */
+/** The filters of the list, as in the address. Changes take effect when the form is submitted. */
 export function AuditFilterForm({ search, onChange }: AuditFilterFormProps) {
   const words = texts.audit;
   const listId = useId();

@@ -9,7 +9,7 @@ export const targetTypes = Object.keys(texts.audit.targets) as AuditTargetType[]
 
 const names = ["action", "actorId", "targetId", "after", "before"] as const;
 
-/** Leaves out values that are not valid filters, so that an address with a mistake still shows a list. */
+/** Leaves out unknown filters, types and outcomes, so that an address with such a mistake still shows a list. */
 export function parseAuditSearch(search: Record<string, unknown>): AuditSearch {
   const parsed: AuditSearch = {};
   for (const name of names) {
