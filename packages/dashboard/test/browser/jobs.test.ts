@@ -20,7 +20,7 @@ const browser = testBrowser();
 
 /** Inserts finished jobs, one second apart, directly into the store. Submitting them one by one would take minutes. */
 const insertJobs = statement<never>(
-  "insert_finished_test_jobs",
+  "test_insert_finished_jobs",
   "organization",
   `INSERT INTO job (organization_id, job_id, workflow_id, workflow_name, version_id, version_number, status, sequence, lease_epoch, state,
      input, submitted_by, created_at, started_at, updated_at, finished_at)

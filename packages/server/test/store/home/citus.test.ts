@@ -29,7 +29,7 @@ import { registerStatements } from "../statements/registered-statements.ts";
 import { openRowsOnly } from "../statements/rows-only.ts";
 import { organizationTables } from "../statements/statement-rules.ts";
 
-await registerStatements();
+const ownStatements = await registerStatements();
 
 const organizationCount = 40;
 const [first, second] = standInWorkers;
@@ -128,7 +128,7 @@ test("organizations are in one group if and only if they are on one shard", asyn
 });
 
 test("every search over all organizations finds the same rows as on one server, with one command for each worker", async () => {
-  const searches = [...statements.values()].filter(({ scope }) => scope === "maintenance");
+  const searches = ownStatements.filter(({ scope }) => scope === "maintenance");
   expect(searches.length).toBeGreaterThan(15);
   const found: string[] = [];
   for (const search of searches) {

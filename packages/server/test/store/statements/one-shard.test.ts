@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { statements } from "../../../src/store/home/database.ts";
 import { registerStatements } from "./registered-statements.ts";
 import { openRowsOnly, type RowsOnly } from "./rows-only.ts";
 import { tablesWithoutOrganization } from "./shard-plans.ts";
 import { organizationTables } from "./statement-rules.ts";
 
-await registerStatements();
+const statements = await registerStatements();
 
 let rows: RowsOnly;
 
@@ -17,7 +16,7 @@ afterAll(() => rows.close());
 
 test("every statement on organizations' tables names the organization at each table (rule 1)", async () => {
   const offenders: string[] = [];
-  for (const statement of statements.values()) {
+  for (const statement of statements) {
     if (statement.scope !== "organization") continue;
     const tables = await tablesWithoutOrganization(rows.client, statement.text);
     if (tables.length > 0) offenders.push(`${statement.name}: ${tables.join(", ")}`);
