@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { failingDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { newPerson, rightPassword } from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
@@ -15,22 +17,25 @@ const browser = testBrowser();
 describe("in their normal appearance", () => {
   const service = useService(postgresHome);
 
-  /** An organization with a waiting job, a failed job, and a tag that can be moved. */
+  /** An organization with something to show on every page: a waiting job, a failed job, a tag, an API token and an invitation. */
   async function busyOwner() {
     const owner = await newOwner(service);
-    const waiting = await deploy(owner.api, waitingDefinition, "order-approval");
+    const { workflowId, versionId } = await deploy(owner.api, waitingDefinition, "order-approval");
     const failing = await deploy(owner.api, failingDefinition, "order-fulfilment");
-    await submitAndWait(owner.api, waiting.workflowId);
-    await submitAndWait(owner.api, failing.workflowId);
-    return { owner, waiting, failing };
+    await submitAndWait(owner.api, workflowId);
+    const { jobId } = await submitAndWait(owner.api, failing.workflowId);
+    const body = { name: "pipeline", permissions: ["job:submit"] };
+    const { tokenId } = (await owner.api.call<{ tokenId: string }>("CreateApiToken", { body })).body;
+    await owner.api.call("CreateInvitation", { body: { roles: ["viewer"] } });
+    return { owner, shownThings: { workflowId, versionId, jobId, tokenId } };
   }
 
   inWholeMatrix(() => {
     test.each(["light", "dark"] as const)("every page follows the accessibility rules in %s", async (colorScheme) => {
-      const { owner, waiting } = await busyOwner();
+      const { owner, shownThings } = await busyOwner();
       const page = await browser.newPage({ colorScheme });
       await signInAt(page, owner.url, owner);
-      for (const { path, shown } of pagesOf(waiting)) {
+      for (const { path, shown } of pagesOf(shownThings)) {
         await goTo(page, owner, path);
         await shown(page);
         await expectAccessible(page, `${path} in ${colorScheme}`);
@@ -88,16 +93,19 @@ describe("in their normal appearance", () => {
 
   // Of the tests in this file, `npm test` runs only this one, so the pages are dark and on a telephone.
   test("every page is no wider than a telephone, cuts off no name in its tables, and follows the accessibility rules", async () => {
-    const { owner, waiting } = await busyOwner();
+    const { owner, shownThings } = await busyOwner();
     const page = await browser.newPage({ width: 360, colorScheme: "dark" });
+    const files = new Set<string | undefined>();
+    page.on("request", (request) => files.add(/\/(\w+)-[^/]*\.js$/.exec(request.url())?.[1]));
     await signInAt(page, owner.url, owner);
-    for (const { path, shown } of pagesOf(waiting)) {
+    for (const { path, shown } of pagesOf(shownThings)) {
       await goTo(page, owner, path);
       await shown(page);
-      expect(await page.evaluate("document.documentElement.scrollWidth"), path).toBeLessThanOrEqual(360);
-      expect(await page.evaluate(cutOff), path).toEqual([]);
+      expect.soft(await page.evaluate("document.documentElement.scrollWidth"), path).toBeLessThanOrEqual(360);
+      expect.soft(await page.evaluate(cutOff), path).toEqual([]);
       await expectAccessible(page, `${path} on a telephone`);
     }
+    expect(lazyPages().filter((name) => !files.has(name))).toEqual([]);
   });
 });
 
@@ -126,15 +134,16 @@ inWholeMatrix(() => {
   });
 });
 
-interface Deployed {
-  readonly workflowId: string;
-  readonly versionId: string;
-}
-
-/** This is text, since it runs in the page. It returns the names of rows, and the folded cells below them, that are partly hidden. */
-const cutOff = `[...document.querySelectorAll("td:first-child > .table-cell, .table-fold")]
-  .filter(({ scrollHeight, clientHeight, scrollWidth, clientWidth }) => scrollHeight > clientHeight || scrollWidth > clientWidth)
-  .map(({ innerText }) => innerText)`;
+/**
+ * This is text, since it runs in the page. It returns the names of rows, and the values in folds, that are partly hidden. A value that may be long may
+ * lose its end.
+ */
+const cutOff = `[
+  ...[...document.querySelectorAll("td:first-child > .table-cell")]
+    .filter(({ scrollHeight, clientHeight, scrollWidth, clientWidth }) => scrollHeight > clientHeight || scrollWidth > clientWidth),
+  ...[...document.querySelectorAll(".table-fold > :not(.table-fold-long)")]
+    .filter((value) => value.getBoundingClientRect().bottom > value.parentElement.getBoundingClientRect().bottom + 1),
+].map(({ innerText }) => innerText)`;
 
 /** Begins a sign-in as the command line does, and returns the address at which a person confirms it. */
 async function deviceAddress(baseUrl: string): Promise<string> {
@@ -144,18 +153,66 @@ async function deviceAddress(baseUrl: string): Promise<string> {
   return begun.verification_uri_complete;
 }
 
-/** The pages, each with an element that shows that the page is complete. */
-function pagesOf({ workflowId, versionId }: Deployed) {
-  const has = (role: "cell" | "link" | "button" | "heading", name: string | RegExp) => async (page: Page) =>
-    await page.getByRole(role, { name }).first().waitFor();
+interface ShownPage {
+  /** The path below the organization's address. */
+  readonly path: string;
+  /** Waits for an element that shows that the page is complete. */
+  readonly shown: (page: Page) => Promise<void>;
+}
+
+function shownBy(
+  path: string,
+  role: "button" | "cell" | "heading" | "link" | "progressbar" | "textbox",
+  name: string | RegExp,
+): ShownPage {
+  return { path, shown: async (page) => await page.getByRole("main").getByRole(role, { name }).first().waitFor() };
+}
+
+interface ShownThings {
+  readonly workflowId: string;
+  readonly versionId: string;
+  readonly jobId: string;
+  readonly tokenId: string;
+}
+
+/** All pages of the router, and an address without a page. */
+function pagesOf({ workflowId, versionId, jobId, tokenId }: ShownThings): readonly ShownPage[] {
   return [
-    { path: "", shown: has("cell", /InputMismatch/) },
-    { path: "/workflows", shown: has("cell", /v1/) },
-    { path: `/workflows/${workflowId}`, shown: has("link", "Version 1") },
-    { path: `/workflows/${workflowId}/versions/${versionId}`, shown: has("heading", "Definition") },
-    { path: "/task-queues", shown: has("heading", "Task queues") },
-    { path: "/nothing-here", shown: has("heading", "There is no such page") },
+    shownBy("", "cell", /InputMismatch/),
+    shownBy("/workflows", "cell", /v1/),
+    shownBy(`/workflows/${workflowId}`, "link", "Version 1"),
+    shownBy(`/workflows/${workflowId}/versions/${versionId}`, "heading", "Definition"),
+    shownBy("/task-queues", "heading", "Task queues"),
+    shownBy(`/workflows/${workflowId}/edit`, "textbox", "Definition"),
+    shownBy(`/workflows/${workflowId}/tag-history?tag=$LIVE`, "heading", /\$LIVE/),
+    shownBy("/jobs", "cell", /InputMismatch/),
+    shownBy(`/jobs/${jobId}`, "heading", "History"),
+    shownBy("/task-queues/thumbnails", "heading", "thumbnails"),
+    // The first tab that the person may see is shown.
+    shownBy("/settings", "cell", "pipeline"),
+    shownBy(`/settings/api-tokens/${tokenId}`, "heading", "pipeline"),
+    shownBy("/settings/members", "button", /^Change the roles of/),
+    shownBy("/settings/invitations", "cell", "viewer"),
+    shownBy("/settings/roles", "cell", "viewer"),
+    shownBy("/settings/oauth-clients", "heading", "Applications"),
+    shownBy("/settings/sign-in-providers", "heading", "Sign-in providers"),
+    shownBy("/settings/audit", "cell", "CreateApiToken"),
+    shownBy("/settings/limits", "progressbar", /API tokens/),
+    shownBy("/../../account", "textbox", "Name that people see"),
+    shownBy("/../../account/password", "textbox", "Current password"),
+    shownBy("/../../account/second-factor", "button", "Set up"),
+    shownBy("/../../account/sessions", "cell", /this one/),
+    shownBy("/../../account/tokens", "heading", "User tokens"),
+    shownBy("/../../account/activity", "cell", "Signed in"),
+    shownBy("/../../invitations/a-code", "button", "Accept invitation"),
+    shownBy("/nothing-here", "heading", "There is no such page"),
   ];
+}
+
+/** Returns the names of the files with pages that the router loads when they are first needed. */
+function lazyPages(): readonly string[] {
+  const router = readFileSync(resolve(import.meta.dirname, "../../src/router.tsx"), "utf8");
+  return [...router.matchAll(/import\("\.\/pages\/[^"]*?(\w+)\.tsx"\)/g)].map(([, name = ""]) => name);
 }
 
 /** Changes the address within the page, as a link does, so that no new sign-in is needed. */

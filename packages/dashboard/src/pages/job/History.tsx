@@ -92,6 +92,7 @@ function columnsFor(story: JobStory, types: HistoryProps["types"]): readonly Col
       header: words.detail,
       isOptional: true,
       isSelfEvident: true,
+      isLong: true,
       cell: (entry) => {
         const detail = detailOf(entry);
         return detail === "" ? detail : <span title={detail}>{detail}</span>;

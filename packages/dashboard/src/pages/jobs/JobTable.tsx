@@ -119,6 +119,7 @@ function columnsFor(organizationId: string, goneIds: ReadonlySet<string>): reado
       width: "34%",
       isOptional: true,
       isSelfEvident: true,
+      isLong: true,
       cell: (job) => {
         const text = placeOf(job);
         return text === "" ? text : <span title={text}>{text}</span>;

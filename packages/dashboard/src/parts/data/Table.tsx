@@ -19,6 +19,8 @@ export interface Column<Row> {
   readonly isOptional?: boolean;
   /** True if the value needs no header in the fold, because its meaning is clear without one. */
   readonly isSelfEvident?: boolean;
+  /** True if the text may be long. It then comes last in the fold, which cuts off the end. */
+  readonly isLong?: boolean;
 }
 
 interface TableProps<Row> {
@@ -113,12 +115,13 @@ interface FoldProps<Row> {
  * column.
  */
 function Fold<Row>({ columns, row }: FoldProps<Row>) {
+  const inOrder = columns.toSorted((one, other) => Number(one.isLong ?? false) - Number(other.isLong ?? false));
   return (
     <div className="table-fold">
-      {columns.map(({ id, header, cell, isSelfEvident = false }) => {
+      {inOrder.map(({ id, header, cell, isSelfEvident = false, isLong = false }) => {
         const content = cell(row);
         return content === "" || content === undefined || content === null || content === false ? null : (
-          <span key={id}>
+          <span key={id} className={classNames(isLong && "table-fold-long")}>
             <span className={classNames(isSelfEvident && "visually-hidden")}>{header}: </span>
             {content}
           </span>

@@ -85,13 +85,13 @@ function columnsFor(
       cell: ({ boundTo }) => boundToText(boundTo) ?? words.unbound,
     },
     ...lifeColumns(),
-    // This column is the last one in the fold, since its text is the longest and the fold cuts off the end.
     {
       id: "permissions",
       header: words.permissions,
       width: "24%",
       isOptional: true,
       isSelfEvident: true,
+      isLong: true,
       cell: ({ permissions }) => <span title={permissions.join(", ")}>{permissions.join(", ")}</span>,
     },
   ];

@@ -87,6 +87,7 @@ function columnsFor(ownId: string, acts: readonly Act[], open: (opened: Opened) 
       header: words.email,
       isOptional: true,
       isSelfEvident: true,
+      isLong: true,
       cell: ({ email }) => <span title={email}>{email}</span>,
     },
     {
