@@ -22,16 +22,17 @@ const thorough = [
   "**/{*-walks,family-interleaving,waiting,definition-checks,definition-costs,job-values,job-events,large-*}.test.ts",
   "**/{key-plans,due-plans,queued-task-plans,index-use,slow-reads,unread-answers,metric-rollups,citus-service}.test.ts",
   "packages/server/test/engine/rate-limits.test.ts",
+  "packages/dashboard/test/browser/first-page.test.ts",
 ];
 /**
- * Files about pages and commands other than the main ones (workflows, jobs, the editor), about single sign-on and OAuth clients, and about sign-ins
- * on several nodes or during outages. `npm test` still opens the page of the task queues (`pages.test.ts`), and checks that every
- * command has a description (`command-line.test.ts`).
+ * Files about pages and commands other than the main ones (workflows, jobs, the editor), about the examples and the tutorial, about errors at a start,
+ * about single sign-on and OAuth clients, and about sign-ins on several nodes or during outages. `npm test` still opens every page (`pages.test.ts`),
+ * and makes the help of every command (`scripts/cli-reference.ts`).
  */
 const rare = [
   "packages/dashboard/test/browser/{api-tokens,audit,branches,docs,graph,invitation,oauth-clients,people}.test.ts",
   "packages/dashboard/test/browser/{second-factor,settings,sign-in-providers,tag-history,task-queues,user-tokens}.test.ts",
-  "packages/cli/test/{audit,doctor,organization-limits,task-queues}.test.ts",
+  "packages/cli/test/{audit,doctor,examples,organization-limits,start-errors,task-queues}.test.ts",
   "packages/client/test/service/package.test.ts",
   "**/{sign-in-nodes,sign-in-cut-off,sign-in-outage,members-nodes,oauth-clients-nodes}.test.ts",
   "**/{single-sign-on,single-sign-on-confirmation,single-sign-on-outage}.test.ts",
@@ -74,8 +75,8 @@ const retry = scope === "usual" ? 1 : 0;
  */
 const maxWorkers = scope === "all" ? 2 : 4;
 
-/** A browser keeps a processor busy too. So in the whole matrix, the pages come after all other tests. */
-const groupOrder = scope === "all" ? 1 : 0;
+/** A browser keeps a processor busy too. So in the whole matrix, the pages come after all other tests, as a project of their own. */
+const pagesComeLast = scope === "all";
 
 /**
  * Node.js itself loads the tests and what they import: it strips the types, and keeps what it compiled for the next worker. Through the pipeline of
@@ -85,8 +86,33 @@ const experimental = { viteModuleRunner: false, nodeLoader: false };
 
 /*
  * Files of one worker share the modules that they import (`isolate: false`): to load the service anew for each file took a fifth of the processor
- * time. So a file must leave nothing in a module that could disturb another file.
+ * time. So a file must leave nothing in a module that could disturb another file. For the same reason, the tests of the service, the command line and
+ * the pages are one project: each project has its own workers.
  */
+const onStores = {
+  expect: { poll },
+  experimental,
+  retry,
+  globalSetup: stores,
+  // Some tests make stores, start a dozen processes or open many pages, and a busy machine may give them little time.
+  testTimeout: 120_000,
+  hookTimeout: 60_000,
+  isolate: false,
+  maxWorkers,
+};
+
+const pages = {
+  test: {
+    name: "pages",
+    ...onStores,
+    include: browser,
+    exclude: excluded,
+    // Some tests of the whole matrix try every page.
+    testTimeout: 180_000,
+    sequence: { groupOrder: 1 },
+  },
+};
+
 export default defineConfig({
   test: {
     projects: [
@@ -108,53 +134,13 @@ export default defineConfig({
       {
         test: {
           name: "service",
-          expect: { poll },
-          experimental,
-          retry,
-          include: service,
-          exclude: excluded,
-          setupFiles: properties,
-          globalSetup: stores,
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
-          isolate: false,
-          maxWorkers,
-        },
-      },
-      {
-        test: {
-          name: "command line",
-          expect: { poll },
-          experimental,
-          retry,
-          include: commandLine,
+          ...onStores,
+          include: [...service, ...commandLine, ...(pagesComeLast ? [] : browser)],
           exclude: [...excluded, ...withoutProto],
-          globalSetup: stores,
-          // Each command is a process, and some make a store: on a busy machine, a test with a dozen of them takes longer than other tests.
-          testTimeout: 120_000,
-          hookTimeout: 60_000,
-          isolate: false,
-          maxWorkers,
+          setupFiles: properties,
         },
       },
-      {
-        test: {
-          name: "browser",
-          expect: { poll },
-          experimental,
-          retry,
-          include: browser,
-          exclude: excluded,
-          globalSetup: stores,
-          // In the whole matrix, some tests try every page.
-          testTimeout: scope === "all" ? 180_000 : 60_000,
-          hookTimeout: 60_000,
-          // The files of a worker share its Chromium.
-          isolate: false,
-          maxWorkers,
-          sequence: { groupOrder },
-        },
-      },
+      ...(pagesComeLast ? [pages] : []),
     ],
   },
 });

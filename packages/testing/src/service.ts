@@ -12,6 +12,7 @@ import { insertMember } from "../../server/src/store/access/members.ts";
 import { insertUserToken } from "../../server/src/store/people/user-tokens.ts";
 import { insertUser } from "../../server/src/store/people/users.ts";
 import { Client } from "./client.ts";
+import { scope } from "./scope.ts";
 import type { PreparedStore, StoreHome } from "./stores.ts";
 
 export interface TestUser {
@@ -40,6 +41,12 @@ export function testSecrets(): SecretBox {
   return new SecretBox(Buffer.from(testSecretKey, "base64"));
 }
 
+/**
+ * A service has fewer connections than by default, because for each of them PostgreSQL starts a process, which plans every statement again. The whole
+ * matrix has the default.
+ */
+const fewConnections = 6;
+
 /** A whole service in this process, on a store of its own. */
 export class TestService {
   readonly #home: StoreHome;
@@ -60,6 +67,7 @@ export class TestService {
       STEPWELL_LOG_LEVEL: "error",
       STEPWELL_SECRET_KEY: testSecretKey,
       STEPWELL_DRAIN_SECONDS: "1",
+      ...(scope === "all" ? {} : { STEPWELL_DATABASE_POOL_SIZE: String(fewConnections) }),
       ...this.#prepared.environment,
       ...this.#settings,
     };

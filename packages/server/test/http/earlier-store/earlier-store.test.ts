@@ -5,7 +5,7 @@ import { writeProviderFile } from "@stepwell/testing/identities/provider-file.ts
 import { scope } from "@stepwell/testing/scope.ts";
 import { TestService } from "@stepwell/testing/service.ts";
 import { signIn } from "@stepwell/testing/sign-in.ts";
-import { onEveryStore, type StoreHome } from "@stepwell/testing/stores.ts";
+import { onOneStore, type StoreHome } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { streamTypes } from "../../engine/reading/job-stream.ts";
 import { metricsOfHistory } from "../operations/history-metrics.ts";
@@ -118,16 +118,13 @@ const atRest = [
 ];
 
 /* Each test continues where the one before it ended, on one store: first the stored data is read, then the jobs are brought to their ends. */
-onEveryStore((home) => describe.each(storesOn(home))("written at schema $schema", (store) => testStore(home, store)));
+onOneStore((home) => describe.each(opened())("written at schema $schema", (store) => testStore(home, store)));
 
-/**
- * The whole matrix opens each earlier store in both homes. `npm test` opens the oldest of them on PostgreSQL and the newest on the embedded store,
- * since both homes execute the same migrations and statements.
- */
-function storesOn({ name }: StoreHome): readonly EarlierStore[] {
-  const schemas = stores.map(({ schema }) => schema);
-  const only = name === "embedded" ? Math.max(...schemas) : Math.min(...schemas);
-  return scope === "all" ? stores : stores.filter(({ schema }) => schema === only);
+/** The whole matrix opens each earlier store in both homes. `npm test` opens the oldest one on PostgreSQL, which executes all migrations. */
+function opened(): readonly EarlierStore[] {
+  if (scope === "all") return stores;
+  const oldest = Math.min(...stores.map(({ schema }) => schema));
+  return stores.filter(({ schema }) => schema === oldest);
 }
 
 function testStore(home: StoreHome, store: EarlierStore): void {
