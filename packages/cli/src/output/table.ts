@@ -49,7 +49,7 @@ export function inOneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, escaped);
 }
 
-/** Returns the text with its line breaks and tabs, but without other control characters. */
+/** Returns the text with its line breaks and tabs. Every other control character is replaced by its escape, such as `\u001b`. */
 export function withoutControls(text: string): string {
   return text.replaceAll(/[^\P{Cc}\n\t]/gu, escaped);
 }

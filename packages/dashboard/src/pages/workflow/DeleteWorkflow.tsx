@@ -23,7 +23,7 @@ export function DeleteWorkflow({ organizationId, workflowId, workflow: { name } 
       await resultOf(api.DELETE("/organizations/{organizationId}/workflows/{workflowId}", { params }));
     },
     onSuccess: async () => {
-      // The list is removed from the cache before the next page shows it, because a query in use cannot be removed.
+      // The list in the cache still has the workflow. A page that already shows a list would go on showing it, so it is removed before the next page.
       queries.removeQueries({ queryKey: ["organizations", organizationId, "workflows", "list"] });
       await navigate({ to: "/app/organizations/$organizationId/workflows", params: { organizationId } });
       queries.removeQueries({ queryKey: workflowQueryKey({ organizationId, workflowId }) });

@@ -33,7 +33,7 @@ export type SignInResult =
        * of the Kelvin sign is a k.
        */
       readonly email: string;
-      /** The time at which the right password was set. */
+      /** The time at which the password of this sign-in was set. It shows later whether the password has been changed since. */
       readonly passwordChangedAt: Timestamp | null;
       readonly device: string;
       readonly deviceId: string;

@@ -234,7 +234,10 @@ function wholeValue(jobInput: JsonValue, place: ValuePlace): JsonValue {
   throw new Error("The complete history of a job refers to a value that the history does not contain.");
 }
 
-/** Folds entries, in their order, into step runs. Entries before the first start belong to an earlier run, and are left out. */
+/**
+ * Folds entries, in their order, into step runs. The entries may begin in the middle of a history: an entry is left out if the start of its step run
+ * is not among them.
+ */
 export class StepFolder<Value> {
   readonly runs: MutableRun<Value>[] = [];
   readonly #byKey = new Map<string, MutableRun<Value>>();

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { type Statement, statements } from "../../../src/store/home/database.ts";
 
 const store = resolve(import.meta.dirname, "../../../src/store");
-/** These files are programs of their own: they run as a process and as a thread. */
+/** These files are programs of their own: the first runs as a process, and the second as a thread. */
 const programs = /(embedded-create|statement-watch-thread)\.ts$/;
 
 /** Loads every file of the store, and returns all statements of the service. The name of a statement that belongs to a test begins with `test_`. */

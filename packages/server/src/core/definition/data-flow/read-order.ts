@@ -38,7 +38,7 @@ function sourcesOf(steps: Steps, templated: ReadonlySet<number>): ReadonlyMap<nu
   );
 }
 
-/** The templates of a step whose types other steps need: those of its input and output, and the list of a forEach. */
+/** Returns those templates of a step whose types other steps need: the templates of its input and its output, and the list of a forEach. */
 function ownTemplates(step: StepDefinition | undefined): readonly Template[] {
   if (step === undefined) return [];
   const { input, output, work } = step;

@@ -34,7 +34,10 @@ export class BodyTooLargeError extends Error {
   }
 }
 
-/** Thrown when the body arrived completely but does not match its headers. The message is the end of a sentence about the body. */
+/**
+ * Thrown when the body arrived completely but does not match its headers, or has values that the store cannot hold. The message is the end of a
+ * sentence about the body.
+ */
 export class UnreadableBodyError extends Error {}
 
 const maxShownBytes = 2_048;
