@@ -204,7 +204,8 @@ async function untilCounted(database: Database): Promise<void> {
 }
 
 /**
- * Removes all counts. If `counted` is null, the history then looks like history from before the migration, which is a backlog. If it is false, the history looks like history that nodes of an earlier release wrote after the migration.
+ * Removes all counts. If `counted` is null, the history then looks like history from before the migration, which is a backlog. If it is false, the
+ * history looks like history that nodes of an earlier release wrote after the migration.
  */
 async function forgetCounts(database: Database, organizationId: string, counted: false | null): Promise<void> {
   const nobody = "ffffffff-ffff-ffff-ffff-ffffffffffff";
