@@ -67,7 +67,7 @@ export class TestService {
       STEPWELL_LOG_LEVEL: "error",
       STEPWELL_SECRET_KEY: testSecretKey,
       STEPWELL_DRAIN_SECONDS: "1",
-      ...(scope === "all" ? {} : { STEPWELL_DATABASE_POOL_SIZE: String(fewConnections) }),
+      ...(scope !== "all" && { STEPWELL_DATABASE_POOL_SIZE: String(fewConnections) }),
       ...this.#prepared.environment,
       ...this.#settings,
     };

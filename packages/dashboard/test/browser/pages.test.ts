@@ -91,7 +91,7 @@ describe("in their normal appearance", () => {
     });
   });
 
-  // Of the tests in this file, `npm test` runs only this one, so the pages are dark and on a telephone.
+  // `npm test` runs only this test of the file, so the pages are dark and on a telephone.
   test("every page is no wider than a telephone, cuts off no name in its tables, and follows the accessibility rules", async () => {
     const { owner, shownThings } = await busyOwner();
     const page = await browser.newPage({ width: 360, colorScheme: "dark" });
@@ -175,7 +175,7 @@ interface ShownThings {
   readonly tokenId: string;
 }
 
-/** All pages of the router, and an address without a page. */
+/** All pages of the router, and an address without a page. The element of a page must not be on the page before it. */
 function pagesOf({ workflowId, versionId, jobId, tokenId }: ShownThings): readonly ShownPage[] {
   return [
     shownBy("", "cell", /InputMismatch/),
@@ -193,7 +193,7 @@ function pagesOf({ workflowId, versionId, jobId, tokenId }: ShownThings): readon
     shownBy(`/settings/api-tokens/${tokenId}`, "heading", "pipeline"),
     shownBy("/settings/members", "button", /^Change the roles of/),
     shownBy("/settings/invitations", "cell", "viewer"),
-    shownBy("/settings/roles", "cell", "viewer"),
+    shownBy("/settings/roles", "cell", "developer"),
     shownBy("/settings/oauth-clients", "heading", "Applications"),
     shownBy("/settings/sign-in-providers", "heading", "Sign-in providers"),
     shownBy("/settings/audit", "cell", "CreateApiToken"),
