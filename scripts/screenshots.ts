@@ -1,6 +1,6 @@
 /**
- * Writes a picture of every page into `screenshots/`: light, dark, and as narrow as a telephone. With `--readme` it writes the pictures of the
- * README.
+ * Writes a picture of every page into `screenshots/`: light, dark, and as narrow as a telephone. With `--readme` it writes only the
+ * pictures of the README, into `docs/images/`.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -2,8 +2,8 @@ import { texts } from "../../texts/texts.ts";
 import { readJson } from "./read-json.ts";
 
 /**
- * Returns the place where a text stops being JSON; undefined for JSON. The parser of the browser is not used for this: each browser words its message
- * differently, and not every browser gives the place.
+ * Returns a sentence that says where a text stops being JSON, or that one of its numbers is too large; undefined for a text that can be read. The
+ * parser of the browser is not used for this: each browser words its message differently, and not every browser gives the place.
  */
 export function jsonProblemOf(text: string): string | undefined {
   if (readJson(text) !== undefined) return undefined;
