@@ -7,7 +7,7 @@ type Timed = <Result>(exchange: () => Result) => Result;
 /**
  * A socket for node-postgres with PGlite at the other end. The data that is written in one turn of the event loop goes to PGlite in one call, because
  * a statement is four or five messages, and the statements of a transaction often come together. Only the driver parses the answer. This gives a
- * fifth more jobs per second than PGlite's own adapter (docs/internals/decisions.md).
+ * fifth more jobs per second than PGlite's own adapter (docs/internals/decisions/store.md).
  */
 export class EmbeddedSocket extends EventEmitter {
   readonly #pglite: PGlite;
