@@ -2,7 +2,7 @@ import type { Budget } from "./budget.ts";
 
 /**
  * Finds the positions of one text in another, from the left and without overlap (algorithm of Knuth, Morris and Pratt). JavaScript's own search can
- * take time proportional to the product of both lengths. That would be minutes for two texts of half a megabyte.
+ * take time proportional to the product of both lengths, which would be many seconds for two texts of half a megabyte.
  */
 export function* occurrences(text: string, wanted: string, budget: Budget): Generator<number> {
   budget.spend(unitsPerSearch);
