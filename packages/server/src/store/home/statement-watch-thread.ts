@@ -33,7 +33,7 @@ function askForCancel(exchange: number): void {
   isAsking = true;
   const session = new Session();
   session.connectToMainThread();
-  const expression = `globalThis[Symbol.for("stepwell.statement-watch")].get(${watchId})?.(${exchange})`;
+  const expression = `globalThis[Symbol.for("stepwell.statement-watch")].get("${watchId}")?.(${exchange})`;
   session.post("Runtime.evaluate", { expression }, () => {
     session.disconnect();
     isAsking = false;

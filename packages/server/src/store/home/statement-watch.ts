@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 
@@ -5,17 +6,22 @@ import { Worker } from "node:worker_threads";
 export interface StatementWatchData {
   /** Two numbers that both threads see: the running exchange (0 for none), and its time limit in milliseconds. */
   readonly shared: SharedArrayBuffer;
-  /** The number by which the thread finds the `CancelExchange` function of this watch. */
-  readonly watchId: number;
+  /** The id by which the thread finds the `CancelExchange` function of this watch. */
+  readonly watchId: string;
   readonly lookMs: number;
 }
 
 /** Cancels an exchange if it is still the running one, and returns whether it was. */
 type CancelExchange = (exchange: number) => boolean;
 
-const cancels = new Map<number, CancelExchange>();
-(globalThis as Record<symbol, unknown>)[Symbol.for("stepwell.statement-watch")] = cancels;
-let lastWatchId = 0;
+/** A process may load this module twice, such as from two installed packages. Both copies use this map, in which each thread finds its own watch. */
+const cancels = sharedMap(Symbol.for("stepwell.statement-watch"));
+
+function sharedMap(key: symbol): Map<string, CancelExchange> {
+  const globals = globalThis as unknown as Record<symbol, Map<string, CancelExchange> | undefined>;
+  globals[key] ??= new Map();
+  return globals[key];
+}
 
 /**
  * Cancels statements of the embedded store that take too long. Statements run in this thread, where no timer fires before they end. So a second
@@ -25,7 +31,7 @@ let lastWatchId = 0;
 export class StatementWatch {
   readonly #mark: (isWanted: boolean) => void;
   readonly #state: Int32Array;
-  readonly #watchId: number;
+  readonly #watchId = randomUUID();
   readonly #startThread: () => Worker | undefined;
   #thread: Worker | undefined;
   #lastExchange = 0;
@@ -38,8 +44,6 @@ export class StatementWatch {
     this.#mark = mark;
     const shared = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
     this.#state = new Int32Array(shared);
-    lastWatchId += 1;
-    this.#watchId = lastWatchId;
     cancels.set(this.#watchId, (exchange) => {
       if (Atomics.load(this.#state, 0) !== exchange) return false;
       this.#isMarked = true;

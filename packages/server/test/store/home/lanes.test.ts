@@ -207,6 +207,11 @@ onEveryStore((home) => {
     expect(await requests.query(backendOf, [])).toHaveLength(1);
   });
 
+  test("a statement that takes too long is aborted even if the process has loaded the code a second time", async () => {
+    await import(`${new URL("../../../src/store/home/statement-watch.ts", import.meta.url).href}?copy`);
+    await expectGivenUp(() => service.running.database.requests.query(long, []), StatementGivenUpError);
+  });
+
   test("a transaction whose statement takes too long is rolled back completely", async () => {
     const { database } = service.running;
     await createNotes(database);
@@ -221,12 +226,12 @@ onEveryStore((home) => {
 
   test("a statement that waits behind a long statement waits only until the time limit of the long one", async () => {
     const { database } = service.running;
-    const reads = Array.from({ length: 2 }, () => database.reader(randomUUID()).query(long, []));
-    const all = Promise.allSettled(reads);
     const begun = performance.now();
+    const reads = Array.from({ length: 2 }, () => database.reader(randomUUID()).query(long, []));
+    const results = Promise.allSettled(reads);
     await service.client(undefined).call("GetReadiness", { status: 200 });
     await database.query(backendOf, []);
+    expect((await results).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
     expect(performance.now() - begun).toBeLessThan(10 * limitMs);
-    await all;
   });
 });
