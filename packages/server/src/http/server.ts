@@ -31,7 +31,13 @@ import { boundUnreadAnswers } from "./door/answers/unread-answers.ts";
 import type { App, ServerParts } from "./door/app.ts";
 import { AuditDenials } from "./door/audit-denials.ts";
 import { addressOf } from "./door/client-address.ts";
-import { answerBrokenRequest, answerExpectation, sendError, sendNoSuchOperation } from "./door/errors.ts";
+import {
+  answerBrokenRequest,
+  answerExpectation,
+  maxHeaderBytes,
+  sendError,
+  sendNoSuchOperation,
+} from "./door/errors.ts";
 import { parseJsonBodies } from "./door/json-body.ts";
 import { KnownPaths } from "./door/known-paths.ts";
 import { pathOf } from "./door/logged-path.ts";
@@ -200,6 +206,7 @@ function createApp(config: Config, basePath: string, headers: Readonly<Record<st
     http: {
       // Node.js itself would reject a request without Host, and give no reason.
       requireHostHeader: false,
+      maxHeaderSize: maxHeaderBytes,
       headersTimeout: config.headersTimeoutMs,
       requestTimeout: config.requestTimeoutMs,
       // The timeouts are checked this often. With the default of 30 s, a timeout could come up to 30 s late.

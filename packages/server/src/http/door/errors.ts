@@ -127,13 +127,19 @@ interface BrokenRequest {
   readonly detail: string;
 }
 
+/** The same as the default of Node.js, which its options could change. */
+export const maxHeaderBytes = 16_384;
+
 const notHttp: BrokenRequest = { status: 400, detail: "The bytes that were sent are not a valid HTTP request." };
 const unknownExpectation: BrokenRequest = {
   status: 417,
   detail: "The service supports only `Expect: 100-continue`. Leave the header out.",
 };
 const brokenRequests: Readonly<Record<string, BrokenRequest>> = {
-  HPE_HEADER_OVERFLOW: { status: 431, detail: "The headers are too large. Send at most 16 KiB of headers." },
+  HPE_HEADER_OVERFLOW: {
+    status: 431,
+    detail: `The headers are too large. Send at most ${maxHeaderBytes / 1_024} KiB of headers.`,
+  },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: "The request did not arrive in time. Send it faster." },
 };
 
