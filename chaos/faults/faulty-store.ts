@@ -3,7 +3,10 @@ import { syncBuiltinESMExports } from "node:module";
 import { setTimeout as delay } from "node:timers/promises";
 import type { openStore } from "@stepwell/server";
 
-/** Defects of a store. The campaign must find each of them, since a check that has never failed proves nothing. */
+/**
+ * Defects of a store. A campaign must find each of them, since a check that has never failed proves nothing. `no-sync` is found only by a power cut,
+ * because the operating system keeps what a killed process has written.
+ */
 export const faults = [
   "answer-before-commit",
   "no-sync",

@@ -1,6 +1,7 @@
 /**
- * The interface of the store. It has one dialect (PostgreSQL) and two homes (`postgres.ts`, `embedded.ts`). Statements are named values for two
- * reasons: the server can plan each only once per connection, and a test can check all of them against the rules of `docs/internals/store.md`.
+ * The interface of the store. It has one dialect (PostgreSQL). `embedded.ts` opens the embedded store, and `postgres.ts` opens a PostgreSQL server or
+ * a Citus cluster. Statements are named values for two reasons: the server can plan each only once per connection, and a test can check all of them
+ * against the rules of `docs/internals/store.md`.
  */
 export interface Database extends Queryable {
   /** The lane for requests, which look up credentials and change resources. It never keeps commits, heartbeats or duties waiting. */
