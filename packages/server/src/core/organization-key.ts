@@ -8,7 +8,7 @@ export function organizationKeysFor(name: string, organizationId: string): reado
   return [plain, withEnding(plain, ending.slice(-shortEnding)), withEnding(plain, ending)];
 }
 
-/** A key must not have the form of an id, because some places accept a key as well as an id. */
+/** A key must not have the form of an id, because the command line accepts either. */
 export const organizationKeyPattern = "^(?![0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$)[a-z0-9][a-z0-9-]{1,62}[a-z0-9]$";
 
 const maxLength = 64;
