@@ -123,5 +123,5 @@ function progress(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-// The exit code is set explicitly: otherwise a library that is loaded for PostgreSQL would always end this process with 0.
+// The process ends even if a connection or a timer is still open.
 process.exit(await main(process.argv.slice(2)));

@@ -285,7 +285,7 @@ function isClosed(error: unknown): boolean {
   return error instanceof StepwellError && [400, 401, 403, 404].includes(error.status);
 }
 
-/** Tells whether the answer can never be accepted: it is not JSON, a step may not give it, or it is too large. */
+/** Tells whether the answer can never be accepted: it cannot be written as JSON, the service refuses its content (400), or it is too large (413). */
 function isUnsendable(error: unknown): boolean {
   return !(error instanceof StepwellError) || error.status === 400 || error.status === 413;
 }

@@ -242,7 +242,7 @@ export const settings = {
     5_000,
     1,
     1_000_000,
-    "The maximum number of calls that wait on this node for their turn. Beyond it, a new job that begins with branches or with a call of the node stays PENDING in the store until there is room, unless no call of its organization waits yet.",
+    "The maximum number of calls that wait on this node for their turn. Beyond it, a new job stays PENDING in the store until there is room, if it begins with branches or with a call that is not a task of a worker, and if a call of its organization waits already.",
   ),
   defaultCallTimeoutSeconds: integer(
     "STEPWELL_DEFAULT_CALL_TIMEOUT_SECONDS",

@@ -57,7 +57,7 @@ export const sizeSettings = {
     8 * 1024 * 1024,
     1024 * 1024,
     1024 * 1024 * 1024,
-    "The maximum size of all values together that a job, or each of its open branches, carries for later steps, in bytes of JSON. A node reads these values each time the job continues.",
+    "The maximum size, in bytes of JSON, of all values together that a job carries for later steps. For a job with branches, this maximum applies to each branch. A node reads these values each time the job continues.",
   ),
   maxEventsPerJob: integer(
     "STEPWELL_MAX_EVENTS_PER_JOB",
@@ -78,7 +78,7 @@ export const sizeSettings = {
     100_000,
     0,
     10_000_000,
-    "The maximum number of child jobs, on all levels together, below a job that has no parent. Workflows that start jobs of each other without end reach it.",
+    "The maximum number of child jobs, on all levels together, below a job that has no parent. Jobs that each start several child jobs can reach it, although there are at most ten levels.",
   ),
   maxWaitSeconds: integer(
     "STEPWELL_MAX_WAIT_SECONDS",

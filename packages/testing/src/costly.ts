@@ -468,7 +468,7 @@ function patterns(count: number): { pattern: string }[] {
   return Array.from({ length: count }, (_, index) => ({ pattern: `^x${index}[a-z]+$` }));
 }
 
-/** Makes a text that is the same in every run, and in which no part is repeated for a long time. */
+/** Makes a text that is the same in every run and looks random: it is not one short part, repeated again and again. */
 function scattered(letters: string, length: number): string {
   const characters = [...letters];
   let state = 1;

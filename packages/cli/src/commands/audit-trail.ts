@@ -15,7 +15,10 @@ export function declareAudit(program: Command): void {
     .action(exportEntries);
   audit
     .command("verify")
-    .option("--organization <id>", "verify only the trail of this organization; by default all trails in the store")
+    .option(
+      "--organization <id>",
+      "verify only the trail of this organization; by default all trails in the store, or that of the organization in use if the service is asked",
+    )
     .option("--expect <number:hash>", "a seal that must exist: the newest one that an earlier verification printed")
     .description("compare the audit trail with its seals; exits with 1 if a row was changed, removed or inserted")
     .action(async (options) => (await import("../operation/audit.ts")).verify(options));

@@ -95,7 +95,7 @@ onOneStore((home) => {
       await shown;
       await page.getByText("staging").waitFor({ state: "attached" });
       await press(form, "Change token");
-      await form.getByText("Somebody else changed it after this page showed it to you").waitFor();
+      await form.getByText("It was changed after this page showed it to you").waitFor();
       const present = async () => (await owner.api.call<Token>("GetApiToken", { params })).body;
       expect(await present()).toMatchObject({ name: "pipeline", ...restricted });
 

@@ -98,7 +98,7 @@ onOneStore((home) => {
           });
         }
         await press(form, "button", "Change role");
-        await form.getByText("Somebody else changed it after this page showed it to you").waitFor();
+        await form.getByText("It was changed after this page showed it to you").waitFor();
         await expectAccessible(page, "a change that somebody else has overtaken");
         const present = async () => (await owner.api.call("GetRole", { params })).body;
         expect(await present()).toMatchObject({ description: "", permissions: ["job:submit"] });

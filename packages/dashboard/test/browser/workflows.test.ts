@@ -78,7 +78,7 @@ onOneStore((home) => {
       await dialog.getByText("$LIVE: version 1 → version 3").waitFor();
       await set("$LIVE", versionIds[1]);
       await dialog.getByRole("button", { name: "Point $LIVE at version 3" }).click();
-      await dialog.getByText("Somebody else changed it after this page showed it to you").waitFor();
+      await dialog.getByText("It was changed after this page showed it to you").waitFor();
       expect(await versionOf("$LIVE")).toBe(2);
       // The dialog shows the present version, so the user can decide anew.
       await dialog.getByText("$LIVE: version 2 → version 3").waitFor();
@@ -94,7 +94,7 @@ onOneStore((home) => {
       await dialog.getByText("beta: new → version 3").waitFor();
       await set("beta", versionIds[1]);
       await dialog.getByRole("button", { name: "Point beta at version 3" }).click();
-      await dialog.getByText("Somebody else changed it after this page showed it to you").waitFor();
+      await dialog.getByText("It was changed after this page showed it to you").waitFor();
       expect(await versionOf("beta")).toBe(2);
     });
 
@@ -103,7 +103,7 @@ onOneStore((home) => {
       await page.getByRole("button", { name: "Delete the tag $LIVE" }).click();
       await set("$LIVE", versionIds[1]);
       await dialog.getByRole("button", { name: "Delete" }).click();
-      await dialog.getByText("Somebody else changed it after this page showed it to you").waitFor();
+      await dialog.getByText("It was changed after this page showed it to you").waitFor();
       expect(await versionOf("$LIVE")).toBe(2);
     });
 

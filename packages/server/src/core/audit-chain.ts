@@ -44,7 +44,7 @@ export interface SealLink {
   readonly hash: string;
 }
 
-/** The hashed text of an entry: a JSON array without white space. Its first item distinguishes entries from seals. */
+/** The text of an entry from which its hash is computed: a JSON array without white space. Its first item distinguishes entries from seals. */
 export function entryText(entry: EntryText): string {
   return JSON.stringify([
     "stepwell audit entry 1",
@@ -63,7 +63,7 @@ export function entryText(entry: EntryText): string {
   ]);
 }
 
-/** The hashed text of a seal. */
+/** The text of a seal from which its hash is computed. */
 export function sealText({ organizationId, sealNumber, sealedAt, previousHash, entries }: SealContent): string {
   const covered = entries.map(({ entryId, entryHash }) => [entryId, entryHash]);
   return JSON.stringify(["stepwell audit seal 1", organizationId, sealNumber, sealedAt, previousHash, covered]);

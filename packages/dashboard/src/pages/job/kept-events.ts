@@ -43,7 +43,7 @@ export class KeptEvents {
     for (const event of this.#byNumber.values()) if (event.wait === wait) offer(event, this.#waits);
   }
 
-  /** Takes the events from all waits, when these are over. */
+  /** No event counts for a wait any more, since all waits are over. */
   release(): void {
     for (const event of this.#byNumber.values()) event.wait = undefined;
   }

@@ -12,8 +12,9 @@ export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
 }
 
 /**
- * A button that changes something (`main` and `danger`) ignores the second click of a double click, and a key that is held down: the service may
- * answer the first click before the second, and another button may then be at this place. Other buttons, such as those that zoom, may be clicked fast.
+ * A button that changes something (`main` and `danger`) ignores the second click of a double click, and a key that is held down: the answer to the
+ * first click may come before the second click, and another button may then be at this place. Other buttons, such as those that zoom, may be clicked
+ * fast.
  */
 export function Button({
   kind = "normal",

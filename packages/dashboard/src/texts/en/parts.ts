@@ -60,7 +60,7 @@ export const problem = {
     "It may be restarting, or your network may be down. It is not known whether your change was made. This page does not send it again by itself. Check that the service can be reached, and try again.",
   changedTitle: "It was changed meanwhile",
   changed:
-    "Somebody else changed it after this page showed it to you, so nothing was done. Close this, look at it as it is now, and try again. If your last attempt got no answer, that attempt may have made the change.",
+    "It was changed after this page showed it to you, so nothing was done. Close this, look at it as it is now, and try again. If your last attempt got no answer, the change may be your own.",
   pageTitle: "Something went wrong",
   notFound: "There is nothing at this address, or you have no access to it. Check the address.",
   request: (requestId: string) => `Request ${requestId}`,

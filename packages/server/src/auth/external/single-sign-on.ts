@@ -13,7 +13,7 @@ export interface SingleSignOnParts {
   /** The database's time. */
   readonly now: () => Timestamp;
   readonly admit: Admit;
-  /** Called when an issuer behaves wrongly, so that the operator learns of it. */
+  /** Called when an issuer cannot be reached or its answer cannot be used, so that the operator learns of it. */
   readonly onTrouble: (provider: ExternalProvider, error: unknown) => void;
 }
 

@@ -28,7 +28,7 @@ export interface SecondFactorParts {
 export interface NewSecondFactor {
   /** The secret in base32, for people who type it. */
   readonly secret: string;
-  /** The address for a QR code. */
+  /** The `otpauth:` address that the QR code contains. */
   readonly uri: string;
   readonly sealedSecret: Buffer;
 }

@@ -128,7 +128,7 @@ function retrying(circumstances: Circumstances, step: RetryingStep): Explanation
   const which = `attempt ${attempt}${facts.maxAttempts === undefined ? "" : ` of ${facts.maxAttempts}`} of ${quoted(step.name)}`;
   const why =
     lastError === undefined
-      ? "The node that held the call stopped, and handed the call back."
+      ? "The node that held the call stopped."
       : `Attempt ${step.attempt} failed ${duration(now - since)} ago with ${errorText(lastError)}`;
   if (step.wakeAt > now) {
     const sentence = `${which.charAt(0).toUpperCase()}${which.slice(1)} starts in ${duration(step.wakeAt - now)}. ${why}`;

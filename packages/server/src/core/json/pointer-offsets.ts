@@ -35,7 +35,7 @@ class Place {
   /** The offset of the value's key, or of the value itself if it has no key. Undefined until the walk reaches it. */
   start: number | undefined;
   valueStart: number | undefined;
-  /** The offset of the value around this one. When a key is repeated, the last one counts, and the content of the first one counts as missing. */
+  /** The offset of the object or array around this value. When a key is repeated, it shows whether this value is in the last one, which counts. */
   holderStart: number | undefined;
 
   /** The places on the way from this one to the value at the pointer. */

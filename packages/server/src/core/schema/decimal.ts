@@ -8,7 +8,7 @@ export function isMultipleOf(value: number, divisor: number): boolean {
   const by = decimalOf(divisor);
   if (dividend.digits === 0n) return true;
   const shift = dividend.exponent - by.exponent;
-  // The digits of the dividend do not end in 0, so a divisor that ends in 0 cannot divide them.
+  // Written with the exponent of the dividend, the divisor would end in 0. The digits of the dividend do not, so they are no multiple of it.
   if (shift < 0) return false;
   return (dividend.digits * powerOfTen(shift, by.digits)) % by.digits === 0n;
 }

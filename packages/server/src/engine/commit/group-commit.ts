@@ -253,7 +253,7 @@ class Group {
     return part.filter((waiting) => !isLater(waiting));
   }
 
-  /** Tries a command again after a pause. Another node locks a row for a few milliseconds, but a forgotten database session may lock it for hours. */
+  /** Tries a command again after a pause, until its deadline. The pauses grow, because a forgotten database session may lock a row for hours. */
   #tryLater(waiting: Waiting, isWaitedFor: boolean): void {
     const now = performance.now();
     const held = heldAgain(waiting.held, Math.min(waiting.deadline, now + this.#options.commitTimeoutMs), isWaitedFor);

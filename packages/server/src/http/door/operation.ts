@@ -15,7 +15,7 @@ import { rejectKey } from "./request-key.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import { closed, ProblemSchema } from "./schemas.ts";
 
-/** The checks that run before every operation that needs a credential. */
+/** What the checks before an operation need, and the measurements of its requests. */
 export interface Door {
   readonly authenticator: Authenticator;
   readonly database: Database;

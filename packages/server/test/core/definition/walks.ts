@@ -192,7 +192,7 @@ export interface Visit {
   readonly from: { readonly step: number; readonly hasFailed: boolean } | undefined;
   readonly received: JsonValue;
   readonly isInputFit: boolean;
-  /** Undefined for a call, since the walk chooses an output that fits, and for a step whose input does not fit. */
+  /** Undefined for a call, since the walk chooses an output that fits; for a step whose input does not fit; and for a wait that never ends. */
   readonly isOutputFit: boolean | undefined;
 }
 

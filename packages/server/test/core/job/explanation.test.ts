@@ -280,8 +280,7 @@ const cases: readonly Case[] = [
     story: told([call("charge", null)], (story) => story.handBack(false)),
     laterMs: 100,
     state: "due",
-    sentence:
-      "Attempt 1 of `charge` is due: a node continues it at once. The node that held the call stopped, and handed the call back.",
+    sentence: "Attempt 1 of `charge` is due: a node continues it at once. The node that held the call stopped.",
   },
   {
     name: "is accepted and has no room",

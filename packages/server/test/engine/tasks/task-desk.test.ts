@@ -29,7 +29,7 @@ const endLeases = statement<never>(
   "UPDATE job_call SET lease_until = now() - interval '1 second' WHERE organization_id = $1 AND lease_until IS NOT NULL",
 );
 
-/** Ends the timeout of every task of an organization. */
+/** Moves the timeout of every task of an organization into the past. */
 const endTimes = statement<never>(
   "test_end_times",
   "organization",

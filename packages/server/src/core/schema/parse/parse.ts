@@ -38,7 +38,7 @@ export function parseSchemas(
   return schemas;
 }
 
-/** Parses a single schema, such as an executor's schema for its config. A `$ref` in it can only name its own `$defs`. */
+/** Parses a single schema, such as an executor's schema for its config. A `$ref` in it can name only the schema itself and its own `$defs`. */
 export function parseSchema(raw: JsonValue): { readonly schema: Schema } | { readonly problems: readonly Problem[] } {
   const problems = new ProblemList(100);
   const reader = new SchemaReader(problems, false);
