@@ -1,3 +1,4 @@
+import { mainBranch } from "../branch-path.ts";
 import { closestName } from "../closest-name.ts";
 import { handlerOf } from "../definition/failures/failure-handlers.ts";
 import { isSameVisit } from "../job/events/kept-events.ts";
@@ -43,7 +44,7 @@ export function waiting(circumstances: Circumstances, step: WaitingStep, branch:
   const timeout =
     step.wakeAt === null
       ? ""
-      : timeoutClause(step.wakeAt - now, handlerOf(planStep?.onFailure ?? [], { code: "Timeout" }));
+      : timeoutClause(step.wakeAt - now, branch, handlerOf(planStep?.onFailure ?? [], { code: "Timeout" }));
   const sentences = [
     `${quoted(step.name)} has waited ${duration(now - step.since)} for ${awaited(missing, missingCount, receivedCount)}${timeout}.`,
     ...misspelledEvents.slice(0, 3).map(({ eventId, meantEventId, receivedAt }) => {
@@ -60,8 +61,9 @@ function awaited(missing: readonly string[], missingCount: number, receivedCount
   return `the event${missing.length === 1 ? "" : "s"} ${listed(missing)}${received}`;
 }
 
-function timeoutClause(leftMs: number, handler: string | undefined): string {
-  const then = handler === undefined ? "the job fails" : `${quoted(handler)} takes over`;
+function timeoutClause(leftMs: number, branch: string, handler: string | undefined): string {
+  const fails = branch === mainBranch ? "the job fails" : "its branch fails";
+  const then = handler === undefined ? fails : `${quoted(handler)} takes over`;
   return `; in ${duration(leftMs)} it gives up and ${then}`;
 }
 

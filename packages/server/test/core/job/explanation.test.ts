@@ -588,6 +588,13 @@ test("the explanation of branches says how many have ended, and what the first o
   });
 });
 
+test("the end of the time of a wait without a handler fails its branch, and without branches the job", () => {
+  const approve = wait("approve", ["approved"], null, { timeoutSeconds: 90 });
+  const inBranch = new Story([forEach("each", { items: "${ [1] }", step: "approve" }, null), approve]);
+  expect(explain(inBranch, 60_000).sentence).toMatch(/; in 30 s it gives up and its branch fails\.$/);
+  expect(explain(new Story([approve]), 60_000).sentence).toMatch(/; in 30 s it gives up and the job fails\.$/);
+});
+
 test("an event that was sent for the same step in another branch is kept for another", () => {
   const story = new Story([
     forEach("each", { items: "${ [1, 2] }", step: "approve", concurrency: 2 }, null),
