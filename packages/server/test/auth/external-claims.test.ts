@@ -61,6 +61,8 @@ const emailRows: readonly (readonly [string, unknown, boolean, boolean])[] = [
   ["says that it is verified", true, true, true],
   ["says that it is not", false, false, false],
   ["says that it is verified, but as a text", "true", false, true],
+  ["says that it is not, but as a text", "false", false, false],
+  ["says so with a number", 0, false, false],
   ["does not mention it", undefined, false, true],
 ];
 

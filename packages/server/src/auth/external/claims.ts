@@ -1,13 +1,13 @@
 import type { ExternalProvider } from "./provider.ts";
 
-/** The part of an issuer's claims about a person that the service uses. The signature has been verified before. */
+/** The part of an issuer's claims about a person that the service uses. The token's signature has been verified before. */
 export interface ExternalClaims {
   readonly issuer: string;
   readonly subject: string;
-  /** A full address, verified by the issuer or trusted by the configuration. */
+  /** An address that the issuer verified or that the configuration trusts. */
   readonly email: string | undefined;
   readonly name: string;
-  /** Undefined when the issuer said nothing about roles. */
+  /** Undefined when the claim that gives roles is missing. Empty when the configuration names no such claim. */
   readonly roleValues: readonly string[] | undefined;
 }
 
@@ -33,7 +33,10 @@ const maxRoleValues = 1_000;
  */
 function emailOf({ trustsEmail }: ExternalProvider, { email, email_verified: isVerified }: RawClaims) {
   if (typeof email !== "string") return undefined;
-  return isVerified === true || (trustsEmail && isVerified !== false) ? email : undefined;
+  if (isVerified === true) return email;
+  // Some issuers send a text instead of a boolean.
+  const mayBeVerified = isVerified === undefined || isVerified === null || isVerified === "true";
+  return trustsEmail && mayBeVerified ? email : undefined;
 }
 
 function nameOf({ name, preferred_username: userName }: RawClaims, email: string | undefined): string {
@@ -51,8 +54,8 @@ function nameOf({ name, preferred_username: userName }: RawClaims, email: string
 }
 
 /**
- * Returns the values of the claim that gives roles; undefined when the claim is missing. The claim may be a text, a list of texts, or (as in `scope`)
- * texts with spaces between them.
+ * Returns the values of the claim that gives roles; undefined when the claim is missing, an empty list when the configuration names no such claim.
+ * The claim may be a text, a list of texts, or (as in `scope`) texts with spaces between them.
  */
 export function roleValuesOf({ roleClaim }: ExternalProvider, raw: RawClaims): readonly string[] | undefined {
   if (roleClaim === undefined) return [];
