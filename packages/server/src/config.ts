@@ -22,12 +22,12 @@ import {
 import { sizeSettings } from "./size-settings.ts";
 
 /**
- * Every setting of the service, with its name, its default and its reason. The settings are parsed once at the start and frozen; nothing else reads
- * the environment. `docs/configuration.md` is generated from `settings`.
+ * The value of every setting of the service. The settings are parsed once at the start and frozen; nothing else takes settings from the environment.
+ * `settings` has the name, the default and the reason of each. `docs/configuration.md` is generated from it.
  */
 export type Config = { readonly [Name in keyof typeof settings]: ReturnType<(typeof settings)[Name]["parse"]> };
 
-/** The largest value that the store's columns for limits hold. */
+/** The largest limit of a minute that may be set. The store's columns for limits hold it. */
 export const maxPerMinute = 2_000_000_000;
 
 export {
@@ -221,7 +221,7 @@ export const settings = {
     10_000,
     1,
     10_000_000,
-    "The maximum number of facts of one organization that wait for a transaction. Beyond it, its callers get 429 with Retry-After. The default is half of STEPWELL_MAX_QUEUED_FACTS, so that one organization cannot fill the queue.",
+    "The maximum number of facts of one organization that wait for a transaction. Beyond it, its callers get 429 with Retry-After. The default is half of the default of STEPWELL_MAX_QUEUED_FACTS, so that one organization cannot fill the queue.",
   ),
   maxCalls: integer(
     "STEPWELL_MAX_CALLS",
@@ -319,7 +319,7 @@ export const settings = {
     "How long a client may take to send a whole request, and how long it may read nothing of a large answer or of a stream. After this time the connection is closed.",
   ),
 
-  // Rates: how much one organization or one credential may ask for in a minute, over all nodes.
+  // Rates: how much one organization or one credential may ask for in a minute, over all nodes; and how much may be refused on one node.
   organizationRequestsPerMinute: integer(
     "STEPWELL_ORGANIZATION_REQUESTS_PER_MINUTE",
     1_500_000,
@@ -339,14 +339,14 @@ export const settings = {
     1_500_000,
     0,
     maxPerMinute,
-    "How many requests one API token, or one user within one organization, may send in a minute. 0 means no limit. The default is the organization's limit, because many organizations have only one token. Lower it so that one program cannot use up the limit of its organization.",
+    "How many requests one API token, or one user within one organization, may send in a minute. 0 means no limit. The default is that of STEPWELL_ORGANIZATION_REQUESTS_PER_MINUTE, because many organizations have only one token. Lower it so that one program cannot use up the limit of its organization.",
   ),
   tokenSubmitsPerMinute: integer(
     "STEPWELL_TOKEN_SUBMITS_PER_MINUTE",
     750_000,
     0,
     maxPerMinute,
-    "How many jobs one API token, or one user within one organization, may submit in a minute. 0 means no limit. The default is the organization's limit.",
+    "How many jobs one API token, or one user within one organization, may submit in a minute. 0 means no limit. The default is that of STEPWELL_ORGANIZATION_SUBMITS_PER_MINUTE.",
   ),
   maxRefusalsPerMinute: integer(
     "STEPWELL_MAX_REFUSALS_PER_MINUTE",

@@ -51,7 +51,7 @@ function suggestion(name: string, known: readonly string[]): string {
   return didYouMean(name, known) || ".";
 }
 
-/** Kubernetes puts these into each container, for every Service whose name is `stepwell` or begins with `stepwell-`. */
+/** Whether Kubernetes made the variable: it puts some into each container for every Service whose name is `stepwell` or begins with `stepwell-`. */
 function isServiceLink(name: string, value: string): boolean {
   if (/_SERVICE_HOST$|_SERVICE_PORT(_[A-Z0-9_]+)?$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name))
     return true;

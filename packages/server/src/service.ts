@@ -79,7 +79,7 @@ async function startParts(
   open: typeof openStore,
 ): Promise<RunningService> {
   const ground = await openGround(config, logger, parts, open);
-  // The engine starts before the limits, because it runs their duties. So jobs may continue before the limits are known.
+  // The engine starts before there are rate limits, because it runs their duties. So jobs may continue before there are rate limits.
   let auth: Auth | undefined;
   const work = await startEngine(ground, parts, () => auth?.rateLimits);
   auth = openAuth(ground, work.engine, () => publicUrlOf(config, server));
@@ -132,7 +132,7 @@ interface Work {
   readonly plans: Plans;
 }
 
-/** Starts the engine with all duties that need nothing but the store. */
+/** Starts the engine, with all duties that need no part of `openAuth`. */
 async function startEngine(
   ground: Ground,
   parts: AsyncDisposableStack,

@@ -19,7 +19,7 @@ export function text(variable: string, fallback: string, meaning: string): Setti
   return { variable, fallback, meaning, parse: (raw) => raw ?? fallback };
 }
 
-/** Renames a setting: `formerVariable` still counts, and a start warns of it. */
+/** Renames a setting: `formerVariable` is still read, and a start at which it is set logs a warning. */
 export function formerly<Value>(formerVariable: string, setting: Setting<Value>): Setting<Value> {
   return { ...setting, formerVariable };
 }
@@ -217,7 +217,7 @@ function isNetwork(text: string): boolean {
   return isIP(address) !== 0 && rest.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= maxBits;
 }
 
-/** Addresses, networks and names of hosts, such as 10.0.0.0/8, billing.internal. A name is in lower case and without the dot of the root. */
+/** Addresses, networks and names of hosts, such as 10.0.0.0/8, billing.internal. Names are put in lower case and lose the dot at their end. */
 export function networksAndHosts(variable: string, meaning: string): Setting<readonly string[]> {
   const texts = list(variable, meaning);
   return {

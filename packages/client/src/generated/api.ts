@@ -265,7 +265,7 @@ export interface paths {
         };
         /**
          * List the history of a tag
-         * @description The answer lists the versions at which the tag pointed, the newest first. It does so for a deleted tag too.
+         * @description The answer lists the changes of the tag, the newest first: each version at which it was pointed, and each deletion. It does so for a deleted tag too.
          */
         get: operations["ListTagHistory"];
         put?: never;
@@ -579,7 +579,7 @@ export interface paths {
         put?: never;
         /**
          * Take tasks from a queue
-         * @description The answer has up to `maxTasks` tasks, which the worker then holds by their leases. With `waitSeconds`, the answer comes as soon as there is a task, or when the time is up. Of the tasks that wait, those with the highest `priority` come first; among these, workflows take turns. The operation takes no Idempotency-Key: when the answer is lost, its tasks are handed out again after their leases.
+         * @description The answer has up to `maxTasks` tasks, which the worker then holds until their leases end. With `waitSeconds`, the answer comes as soon as there is a task, or when the time is up. Of the tasks that wait, those with the highest `priority` come first; among these, workflows take turns. The operation takes no Idempotency-Key: when the answer is lost, its tasks are handed out again after their leases have ended.
          */
         post: operations["PollTasks"];
         delete?: never;
@@ -677,7 +677,7 @@ export interface paths {
         };
         /**
          * List task queues
-         * @description The answer lists, in the order of their names, the queues in which tasks wait, from which workers have asked for tasks, or which somebody paused.
+         * @description The answer lists, in the order of their names, the queues in which tasks wait, from which workers hold tasks or have asked for tasks, or which somebody paused.
          */
         get: operations["ListTaskQueues"];
         put?: never;
@@ -2612,7 +2612,7 @@ export interface components {
                     workflowName: string;
                     status: components["schemas"]["JobStatus"];
                 };
-                /** @description The number of calls of the organization that are under way or queued: on the node in state `queued`, on all nodes together in state `roomFull`. */
+                /** @description The number of calls of the organization that are under way or queued. In state `queued`, these are the calls on the node that holds the call; in state `roomFull`, the calls on all nodes together. */
                 callCount?: number;
                 /** @description The maximum number of calls of the organization that one node runs at once. */
                 maxCallsPerNode?: number;
@@ -2921,7 +2921,7 @@ export interface components {
             oldestDueAt?: string;
             /**
              * Format: date-time
-             * @description The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has ever asked. Unless the queue is paused, it is also left out some time after no worker has asked for a day.
+             * @description The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has ever asked. If no worker has asked for a day, the service later forgets the time, unless the queue is paused.
              * @example 2026-01-31T12:00:00.000Z
              */
             polledAt?: string;
@@ -2968,7 +2968,7 @@ export interface components {
             oldestDueAt?: string;
             /**
              * Format: date-time
-             * @description The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has ever asked. Unless the queue is paused, it is also left out some time after no worker has asked for a day.
+             * @description The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has ever asked. If no worker has asked for a day, the service later forgets the time, unless the queue is paused.
              * @example 2026-01-31T12:00:00.000Z
              */
             polledAt?: string;
@@ -3168,7 +3168,7 @@ export interface components {
             requestId: string;
             /** @description The network address from which the request came. It is empty where there was no request, and when the client had already disconnected. */
             address: string;
-            /** @description The details of the change: the fields of something new, `{field: {from, to}}` for something changed, or the reason why it was denied. */
+            /** @description The details of the change: the fields of something new, `{field: {from, to}}` for something changed, or the reason why the request was denied. */
             details: {
                 [key: string]: unknown;
             };
@@ -3196,7 +3196,7 @@ export interface components {
          */
         AuditVerification: {
             isIntact: boolean;
-            /** @description The number of entries that a seal covers. */
+            /** @description The number of entries that the seals cover. */
             checkedEntries: number;
             checkedSeals: number;
             /** @description The number of entries that wait for a seal and cannot be checked yet. */
@@ -3255,7 +3255,7 @@ export interface components {
         /** AccountLimit */
         AccountLimit: {
             /**
-             * @description The name of the limit: the organizations that you created, except deleted ones, or your valid user tokens.
+             * @description What the limit counts: the organizations that you created, except deleted ones, or your valid user tokens.
              * @enum {string}
              */
             name: "organizations" | "userTokens";
@@ -3600,7 +3600,7 @@ export interface components {
             sessionId: string;
             /** @description True for the session of this request. */
             isCurrent: boolean;
-            /** @description The way of the sign-in. `password`: with a password. `link`: by a link of `stepwell dev` or an invitation. `device`: a command line that was authorized from a browser. `application`: an OAuth client that was authorized from a browser. `sso:<id>`: at an external issuer. */
+            /** @description How the user signed in. `password`: with a password. `link`: by a link of `stepwell dev` or an invitation. `device`: a command line that was authorized from a browser. `application`: an OAuth client that was authorized from a browser. `sso:<id>`: at an external issuer. */
             signedInBy: string;
             /** @description The OAuth client of the session. It is left out for a session without an OAuth client. */
             application?: {
@@ -6498,7 +6498,7 @@ export interface operations {
             path: {
                 /** @description The organization. */
                 organizationId: string;
-                /** @description The task, as PollTasks answered it. */
+                /** @description The id of the task, from the answer of PollTasks. */
                 taskId: string;
             };
             cookie?: never;
@@ -6561,7 +6561,7 @@ export interface operations {
             path: {
                 /** @description The organization. */
                 organizationId: string;
-                /** @description The task, as PollTasks answered it. */
+                /** @description The id of the task, from the answer of PollTasks. */
                 taskId: string;
             };
             cookie?: never;
@@ -6631,7 +6631,7 @@ export interface operations {
             path: {
                 /** @description The organization. */
                 organizationId: string;
-                /** @description The task, as PollTasks answered it. */
+                /** @description The id of the task, from the answer of PollTasks. */
                 taskId: string;
             };
             cookie?: never;
@@ -6683,7 +6683,7 @@ export interface operations {
             path: {
                 /** @description The organization. */
                 organizationId: string;
-                /** @description The task, as PollTasks answered it. */
+                /** @description The id of the task, from the answer of PollTasks. */
                 taskId: string;
             };
             cookie?: never;
@@ -9307,7 +9307,7 @@ export interface operations {
                      *         {
                      *           "roleId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b01",
                      *           "name": "viewer",
-                     *           "description": "Looks at everything but the audit log and tokens, and changes nothing.",
+                     *           "description": "Looks at workflows, jobs, queues, metrics, members and roles, and changes nothing.",
                      *           "permissions": [
                      *             "organization:read",
                      *             "workflow:read",

@@ -2,7 +2,7 @@ import type { Timestamp } from "../core/time.ts";
 import type { Queryable } from "../store/home/database.ts";
 import { type AccountActivity, insertAccountActivity } from "../store/people/account-activity.ts";
 
-/** The time of an activity, and its id. */
+/** Gives the time of a new activity, and its id. */
 export interface ActivityClock {
   now(): Timestamp;
   newId(): string;
@@ -13,8 +13,8 @@ export interface NewActivity extends Pick<AccountActivity, "userId" | "action" |
 }
 
 /**
- * Writes an event of an account, for its user to read. Call it in the transaction of the change, so that the event and the change are stored together
- * or not at all.
+ * Writes an entry of the account's activity, which its user can read. Call it in the transaction of the change, so that the entry and the change are
+ * stored together or not at all.
  */
 export async function recordAccountActivity(
   db: Queryable,

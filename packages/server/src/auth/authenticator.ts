@@ -51,8 +51,8 @@ export class Authenticator {
   }
 
   /**
-   * Throws (or rejects with) `ServiceError` AuthenticationError when the value is unknown, expired or revoked, and UnavailableError when the external
-   * issuer that could check it cannot be reached.
+   * Throws (or rejects with) `ServiceError` AuthenticationError when the value is unknown, expired or revoked, or when the person whom an external
+   * issuer's token names is not admitted. Throws UnavailableError when the external issuer that could check the value cannot be reached.
    */
   authenticate(bearer: string, sourceOf: () => RequestSource): Caller | Promise<Caller> {
     const tokenHash = hash("sha256", bearer);
@@ -66,9 +66,9 @@ export class Authenticator {
   }
 
   /**
-   * Returns the permissions of the caller in this organization. Returns undefined when the caller does not belong to the organization, or it does not
-   * exist. Throws (or rejects with) `ServiceError` AuthorizationError when the organization demands a second factor, the member has none, and no
-   * external issuer vouches for the caller.
+   * Returns the permissions of the caller in this organization; undefined when it does not exist, when the caller does not belong to it, and when the
+   * caller uses an OAuth client of another organization. Throws (or rejects with) `ServiceError` AuthorizationError when the organization demands a
+   * second factor, the member has none, and no external issuer vouches for the caller.
    */
   permissionsIn(
     caller: Caller,
@@ -109,7 +109,7 @@ export class Authenticator {
     this.#memberships.forgetWhere((_membership, key) => key.startsWith(`${userId} `));
   }
 
-  /** Forgets a membership after a change. Also forgets the user's sign-ins to the OAuth clients of the organization, which may have ended with it. */
+  /** Forgets a membership after a change. Also forgets the user's sign-ins to the organization's OAuth clients: they may have ended, too. */
   forgetMembership({ organizationId, userId }: { readonly organizationId: string; readonly userId: string }): void {
     this.#memberships.forget(membershipKey(userId, organizationId));
     this.#credentials.forgetWhere((credential) => {

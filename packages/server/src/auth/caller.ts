@@ -8,7 +8,7 @@ export interface Caller {
   readonly principal: Actor & { readonly name: string };
   /** The one organization that an API token belongs to; undefined for a user, who may be a member of several. */
   readonly organizationId: string | undefined;
-  /** For an API token, its permissions in that organization. For a user, the permissions that every signed-in user has outside of organizations. */
+  /** For an API token, its permissions in that organization. For a user, those outside of organizations, which are fewer through an OAuth client. */
   readonly permissions: PermissionSet;
   /** The bounds of a narrow API token, which limit it beyond its permissions. */
   readonly bounds?: Bounds | undefined;
@@ -18,7 +18,7 @@ export interface Caller {
   readonly sessionId?: string | undefined;
   /** The organization's OAuth client through which the user calls. Such a caller reaches only that organization. */
   readonly client?: CallingClient | undefined;
-  /** The time when an external issuer last asked the person to prove who they are, if the sign-in was made there; null if the issuer did not say. */
+  /** The time when an external issuer last asked the person to prove who they are; null or undefined if no issuer reported that time. */
   readonly authenticatedAt?: Timestamp | null | undefined;
   /** True for a user for whom an external issuer vouches in this request: by its token, or by a session that began there. */
   readonly isVouchedFor?: boolean | undefined;

@@ -36,7 +36,7 @@ export interface SealContent {
   readonly entries: readonly SealedEntry[];
 }
 
-/** The link to a previous seal that the first seal of a chain has, because no seal is before it. */
+/** The link of the first seal of a chain. No seal is before it. */
 export const chainStart: SealLink = { number: 0, hash: "0".repeat(64) };
 
 export interface SealLink {

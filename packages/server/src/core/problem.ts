@@ -93,7 +93,7 @@ export class ProblemList {
     return this.#problems.length >= this.#maxProblems || this.#characterCount >= maxCharacters;
   }
 
-  /** Returns the collected problems. If the list was cut, the last one says so. */
+  /** Returns the collected problems. If the list is full, a further one at the end says that there may be more. */
   toArray(): FoundProblem[] {
     if (!this.isFull) return [...this.#problems];
     const detail = `these are the first ${this.count}; there may be more`;

@@ -1,8 +1,9 @@
 import { type Problem, sentence } from "./problem.ts";
 
 /**
- * The codes of the expected errors. The code determines the HTTP status (`http/door/errors.ts`) and tells a program what it may do. The message tells
- * a person. Any other thrown value is a defect: it is logged completely, and the answer shows nothing of it.
+ * The codes of the expected errors. The code determines the HTTP status (`http/door/errors.ts`) and tells a program what it may do. The message is
+ * for people. Any other thrown value is a defect, unless it is an error of the store that is answered with 503. A defect is logged completely, and
+ * the answer shows nothing of it.
  */
 export type ServiceErrorCode =
   | "ValidationError"

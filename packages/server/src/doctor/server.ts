@@ -14,9 +14,7 @@ export function judgeServer(facts: ServerFacts, config: Pick<Config, "databaseUr
 function judgeDurability({ fsync, fullPageWrites, synchronousCommit }: ServerFacts): Finding[] {
   const found: Finding[] = [];
   if (fsync !== "on") {
-    found.push(
-      problem("durability", "fsync is off: a crash of the machine loses or destroys the database. Set fsync = on."),
-    );
+    found.push(problem("durability", "fsync is off: a crash of the machine can destroy the database. Set fsync = on."));
   }
   if (fullPageWrites !== "on") {
     found.push(
@@ -30,7 +28,7 @@ function judgeDurability({ fsync, fullPageWrites, synchronousCommit }: ServerFac
     found.push(
       problem(
         "durability",
-        "synchronous_commit is off: a crash loses jobs that were already acknowledged. Set synchronous_commit = on, for the server, the database and the role.",
+        "synchronous_commit is off: a crash can lose jobs that were already acknowledged. Set synchronous_commit = on, for the server, the database and the role.",
       ),
     );
   }
@@ -62,7 +60,7 @@ function judgeConnections({ maxConnections }: ServerFacts, poolSize: number): Fi
   const room = `This role may open ${maxConnections} connections, and each node takes ${poolSize} (STEPWELL_DATABASE_POOL_SIZE)`;
   const advice = "Raise max_connections, or lower STEPWELL_DATABASE_POOL_SIZE.";
   if (nodes < 1) return problem("connections", `${room}: not enough for one node. ${advice}`);
-  // In a rolling restart, the next node starts before the last one has stopped.
+  // In a rolling restart, a new node starts before the old one has stopped.
   if (nodes < 2) return warning("connections", `${room}: not enough for a second node. ${advice}`);
   return ok("connections", `${room}: enough for ${nodes} nodes.`);
 }

@@ -3,8 +3,9 @@ import { v7 } from "uuid";
 import type { Timestamp } from "../core/time.ts";
 
 /**
- * Makes a new UUID version 7. Ids sort by the time at which they were made. So a list with the newest first has the order of the primary key. Ids
- * that this process makes in the same millisecond also sort in the order in which they were made. The entries of one transaction need this order.
+ * Makes a new UUID version 7. Ids sort by the time at which they were made. So a list with the newest first has the reverse order of the primary
+ * key. Ids that this process makes in the same millisecond also sort in the order in which they were made. The entries of one transaction need this
+ * order.
  */
 export function newId(at: Timestamp): string {
   if (used === pool.length) {
@@ -27,8 +28,8 @@ let latest: Timestamp = -1;
 let sequence = 0;
 
 /**
- * The highest of the 32 bits stays 0, so that the number cannot overflow while it counts up within a millisecond. The library reads other bytes of
- * `random`.
+ * The highest of the 32 bits stays 0, so that the number cannot overflow while it counts up within a millisecond. The library does not
+ * use these four bytes of `random` for anything else.
  */
 function randomStart([first = 0, second = 0, third = 0, fourth = 0]: Uint8Array): number {
   return ((first & 0x7f) << 24) | (second << 16) | (third << 8) | fourth;

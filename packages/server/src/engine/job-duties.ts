@@ -20,7 +20,7 @@ export interface JobDutiesOptions {
   readonly plans: Plans;
   readonly node: Node;
   readonly dispatcher: Dispatcher;
-  /** Tells a job a fact, and returns whether that changed it. */
+  /** Tells a job a fact, and returns whether this changed the job. */
   readonly tell: (key: JobKey, fact: UntimedFact) => Promise<boolean>;
   /** Tells a job a fact. Throws `ServiceError` when the job does not accept it. */
   readonly report: (key: JobKey, fact: UntimedFact) => Promise<unknown>;

@@ -4,8 +4,8 @@ import { executorCatalog } from "../engine/executors/catalog.ts";
 import { createServer, type ServerOptions } from "./server.ts";
 
 /**
- * Makes the document of `GET /openapi.json` without a service, because registering a route only declares it. A route that asks the running service
- * for something during its registration fails here, since nothing exists here except the settings and the executors.
+ * Makes the document of `GET /openapi.json` without a service. This works because registering a route only declares it. A route that asks the
+ * running service for something during its registration fails here, since nothing exists here except the settings and the executors.
  */
 export async function apiDocument(config: Config): Promise<object> {
   const logger = pino({ level: "silent" });

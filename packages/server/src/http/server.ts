@@ -240,12 +240,12 @@ function localUrl(app: App): string {
   return `http://localhost:${typeof address === "object" ? (address?.port ?? 0) : 0}`;
 }
 
-/** Node.js accepts no URL of this length, so an id that is too long is answered like any unknown id. */
+/** Node.js accepts no URL of this length, so no id reaches this limit of the router, and a very long id is answered like any unknown id. */
 const maxUrlLength = 64 * 1024;
 
 /**
- * Node.js takes the first of two Host headers, and a proxy may take the last one, but a request must mean the same to both. HTTP/1.0 had no Host
- * header.
+ * Returns an error for a request without exactly one Host header; a request of HTTP/1.0, which had no such header, may leave it out. Node.js takes
+ * the first of two Host headers, and a proxy may take the last one, but a request must mean the same to both.
  */
 function hostProblem({ rawHeaders, httpVersion }: IncomingMessage): ServiceError | undefined {
   let count = 0;
@@ -258,7 +258,7 @@ function hostProblem({ rawHeaders, httpVersion }: IncomingMessage): ServiceError
   return new ServiceError("ValidationError", `The request has ${found}. Send one.`);
 }
 
-/** Sees to it that no stream is read for a HEAD. The framework gives each GET a HEAD with the same checks and headers. */
+/** Sees to it that a HEAD request reads no stream, although the framework answers it with the handler of the GET, to get the same headers. */
 function leaveBodiesOutOfHead(app: App): void {
   app.addHook("onRoute", (route) => {
     // The framework's own hook would read streams to their end, and streams that watch a job do not end.

@@ -85,8 +85,8 @@ export async function enableUser(database: Database, email: string): Promise<tru
 }
 
 /**
- * Sets how many organizations the account may create; null restores the configuration's number, and undefined changes nothing. Returns the present
- * number, and how many organizations the account has created.
+ * Sets how many organizations the account may create; null restores the configuration's number, and undefined changes nothing. Returns the account's
+ * present number, which is null for the configuration's number, and how many organizations the account has created.
  */
 export async function limitOrganizations(
   database: Database,

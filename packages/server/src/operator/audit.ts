@@ -70,7 +70,7 @@ function unknownOrganization(organizationId: string): ServiceError {
 }
 
 /**
- * Throws if opening the store would create an empty store or a new key. Verifying must change nothing, and with a new key every seal would look
+ * Throws if opening the store would create an empty store or a new key. Verifying must create neither, and with a new key every seal would look
  * changed.
  */
 function requireExisting({ databaseUrl, dataDir, secretKey }: Config): void {

@@ -69,7 +69,7 @@ async function examineEmbedded(config: Config): Promise<Finding[]> {
       const answers = ok("database", `The embedded PostgreSQL ${facts.version} answers.`);
       findings = [answers, ...judgeServer(facts, config), ...(await examineStore(database, config))];
     } finally {
-      // Closing the store ends with a checkpoint, which is synced to disk like every commit.
+      // Closing the store ends with a checkpoint, which is synced to disk like every commit. So at least one sync must be counted.
       await database.close();
     }
   } catch (error) {

@@ -28,8 +28,8 @@ export interface OwnerRequest {
 }
 
 /**
- * Throws an error that names the option of `stepwell init` to correct. The owner signs in with the address, and people know the organization by its
- * name, so both must be valid.
+ * Throws unless the e-mail address and the name of the organization are valid; the error names the option of `stepwell init` to correct. The owner
+ * signs in with the address, and people know the organization by its name.
  */
 export function requireOwnerRequest({ email, organizationName }: OwnerRequest): void {
   if (!hasFormat(email, "email"))

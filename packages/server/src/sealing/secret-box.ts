@@ -22,7 +22,7 @@ export class SecretBox {
     return this.#secretKeys.map((secretKey) => derive(secretKey, purpose));
   }
 
-  /** `context` says to what the value belongs (the key of a row). A value that was moved to another row cannot be opened there. */
+  /** Encrypts a value. `context` says to which row of the store the value belongs: if it is moved to another row, it cannot be opened there. */
   seal(purpose: string, context: string, plain: Buffer | string): Buffer {
     const iv = randomBytes(ivLength);
     const cipher = createCipheriv(algorithm, this.keyFor(purpose), iv).setAAD(Buffer.from(context));

@@ -36,7 +36,7 @@ function parse(text: string, where: string): Buffer {
   if (key.length < minBytes || !/^[A-Za-z0-9+/]+={0,2}$/.test(text.trim())) {
     throw new Error(`${where} must be at least ${minBytes} random bytes in base64. ${howToMake}`);
   }
-  // If few of the bytes differ, they were not drawn at random: they are a word, a pattern or a row of zeros.
+  // If most bytes are repetitions of a few, they were not drawn at random: they are a word, a pattern or a row of zeros.
   if (new Set(key).size < minBytes / 2) {
     throw new Error(`${where} is not random: it repeats the same few bytes. ${howToMake}`);
   }
@@ -44,8 +44,8 @@ function parse(text: string, where: string): Buffer {
 }
 
 /**
- * With the flag `wx`, the write fails if the file exists already: from an earlier start, or because another process has just created it. Then the key
- * in that file counts.
+ * Returns the key in the file of the data directory, and creates the file if it is missing. With the flag `wx`, the write fails if the file exists
+ * already, from an earlier start or because another process has just created it. In this case, the key in that file counts.
  */
 function keyInFile(dataDir: string): Buffer {
   const file = join(dataDir, "secret.key");

@@ -6,7 +6,7 @@ import { touchUserSessions } from "../../store/people/user-sessions.ts";
 import { touchUserTokens } from "../../store/people/user-tokens.ts";
 import type { TokenKind } from "./token-form.ts";
 
-/** The kinds of credentials of a request: a token of one of the two kinds, or an id token of a session. */
+/** The kinds of credentials whose last use is stored: API tokens, user tokens, and sessions, whose id tokens are sent. */
 export type CredentialKind = TokenKind | "session";
 
 /** The last use of a token is stored at most this often, not with every request. */

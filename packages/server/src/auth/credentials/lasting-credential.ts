@@ -7,8 +7,8 @@ import { isUserTokenHeld } from "../../store/people/user-tokens.ts";
 import type { Caller } from "../caller.ts";
 
 /**
- * Guards changes that last longer than a user's sign-in: throws `ServiceError` AuthenticationError unless the store says that the caller's credential
- * is still valid. The check reads the store because authentication may remember a credential for a second after its end.
+ * Guards changes that last longer than a user's sign-in: throws `ServiceError` AuthenticationError unless the store says that the credential of this
+ * user is still valid. The check reads the store because authentication may remember a credential for a second after its end.
  */
 export async function requireLasting(db: Queryable, caller: Caller): Promise<void> {
   if (!(await lasts(db, caller))) {

@@ -23,7 +23,7 @@ const invitationPrefix = "sti";
 const clientIdForm = /^stc_([0-9A-Za-z]{22})_([0-9A-Za-z]{22})$/;
 const form = /^(stw|stu|sti)_([0-9A-Za-z]{22})_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
 
-/** Creates a token of the form `stw_<owner>_<secret><checksum>`: 22, 32 and 6 characters of base62. The secret has 190 bits. */
+/** Creates a token of the form `stw_<owner>_<secret><checksum>` (`stu_…` for a user): 22, 32 and 6 base62 characters. The secret has 190 bits. */
 export function createToken(kind: TokenKind, ownerId: string): NewToken {
   return create(prefixes[kind], ownerId);
 }

@@ -64,7 +64,7 @@ export class ExternalBearers {
   }
 }
 
-/** This service's own tokens have some 900 characters. Those of other issuers may be much longer, since many of them name groups. */
+/** This service's own id tokens have about 900 characters. Tokens of other issuers may be much longer, since many of them name groups. */
 const maxLength = 12 * 1024;
 const form = /^[\w-]+\.([\w-]+)\.[\w-]+$/;
 

@@ -87,7 +87,7 @@ export class ExternalIssuer {
     throw this.unreachable(cause);
   }
 
-  /** The libraries are loaded only here, because most services never need them. */
+  /** The libraries are loaded on first use, because most services never need them. */
   async #ask(): Promise<DiscoveredIssuer> {
     const openid = await import("openid-client");
     const { issuer: address, clientId, clientSecret } = this.#provider;
@@ -116,7 +116,8 @@ export class ExternalIssuer {
     const { issuer, jwks_uri: keysAddress } = configuration.serverMetadata();
     if (canonicalIssuer(issuer) !== canonicalIssuer(address)) throw new Error(`${address} calls itself ${issuer}.`);
     if (keysAddress === undefined) throw new Error(`${address} names no keys (jwks_uri).`);
-    if (!isLocal && !keysAddress.startsWith("https:")) throw new Error(`${address} has its keys at ${keysAddress}.`);
+    if (!isLocal && !keysAddress.startsWith("https:"))
+      throw new Error(`${address} has its keys at an address without https: ${keysAddress}.`);
     const found = { configuration, issuer, keys: await this.#keysAt(new URL(keysAddress)) };
     this.#known = { found, at: performance.now() };
     return found;
@@ -126,7 +127,7 @@ export class ExternalIssuer {
     const { createLocalJWKSet, createRemoteJWKSet, customFetch } = await import("jose");
     const { timeoutSeconds, keyCooldownMs, maxKeyAgeMs, failurePauseMs } = this.#times;
     let failedAt = Number.NEGATIVE_INFINITY;
-    // The library pauses after a fetch that brought keys, but not after another one. So this function adds the pause after a fetch without keys.
+    // The library pauses after a fetch that brought keys, but not after one that failed. So this function adds a pause after a fetch that failed.
     const fetchKeys: FetchImplementation = async (url, options) => {
       if (performance.now() - failedAt < failurePauseMs)
         throw new TypeError("The keys could not be loaded a moment ago.");

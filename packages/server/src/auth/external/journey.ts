@@ -5,7 +5,7 @@ import { type DiscoveredIssuer, maxSkewSeconds } from "./issuer.ts";
 import { verifySigned } from "./signed-token.ts";
 import type { JoinedProvider } from "./single-sign-on.ts";
 
-/** The state that a browser takes along to an external issuer and must bring back, so that an answer counts only in the browser that asked for it. */
+/** What a browser's cookie keeps while the person is at an external issuer, so that an answer counts only in the browser that asked for it. */
 export interface Journey {
   readonly state: string;
   readonly nonce: string;
@@ -24,7 +24,7 @@ export interface Departure {
 /** For this long, a proof of identity at an issuer counts as the person's confirmation of a change to their own account. */
 export const freshSignInSeconds = 10 * 60;
 
-/** Returns the address to which the browser is sent. */
+/** Returns the address to which the browser is sent, and the journey with which the answer is checked. */
 export async function depart(
   { issuer, provider }: JoinedProvider,
   { interactionId, redirectUri, loginHint, asksAgain }: Departure,
@@ -51,7 +51,7 @@ export async function depart(
   return { url, journey };
 }
 
-/** The state begins with the id of the sign-in, which is returned. Nothing in the state is verified yet. */
+/** Returns the id of the sign-in, with which the state begins. Nothing in the state is verified yet. */
 export function interactionIdOf(state: string | null): string | undefined {
   return /^([\w-]{1,64})\./.exec(state ?? "")?.[1];
 }
@@ -94,7 +94,7 @@ export async function comeBack(
     const others = await userInfoFor(openid, joined, discovered, { ...idToken.claims }, tokens.access_token);
     const claims = readClaims(provider, together(others, idToken.claims));
     if (claims === undefined) return notValid(new Error("The id token names no subject."));
-    // Many issuers leave the claim out for a person who is in no group, so a missing claim means no roles.
+    // Many issuers leave out the claim that gives roles when a person is in no group, so a missing claim means no roles.
     const named = { ...claims, roleValues: claims.roleValues ?? [] };
     // The time is taken only from the signed token: a userinfo endpoint may report the time of another sign-in.
     return { outcome: "proven", claims: named, authenticatedAt: timeOf(idToken.claims.auth_time, now) };
@@ -116,7 +116,7 @@ function timeOf(authTime: unknown, now: Timestamp): Timestamp | undefined {
   return at > now + maxSkewSeconds * 1_000 ? undefined : Math.min(at, now);
 }
 
-/** Many issuers put the address and the groups into the userinfo answer and not into the id token. */
+/** Fetches the claims that the id token lacks: many issuers put the address and the groups only into the userinfo answer. */
 async function userInfoFor(
   openid: typeof OpenIdClient,
   { provider }: JoinedProvider,

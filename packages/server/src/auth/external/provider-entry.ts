@@ -21,7 +21,8 @@ export const ProviderEntrySchema = Type.Object(
   {
     id: Type.String({
       pattern: "^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$",
-      "x-rule": "must be 1 to 40 lower-case letters, digits and hyphens, because it is part of addresses",
+      "x-rule":
+        "must be 1 to 40 lower-case letters, digits and hyphens, with no hyphen at either end, because it is part of addresses",
     }),
     name: words(60),
     issuer: words(500),

@@ -14,9 +14,9 @@ export interface ExternalProvider {
   /** True when addresses count even if the issuer does not say whether it verified them. */
   readonly trustsEmail: boolean;
   readonly organizationId: string;
-  /** The claim's name, or a JSON pointer to it. */
+  /** The name of the claim that gives roles, or a JSON pointer to it. */
   readonly roleClaim: string | undefined;
-  /** Maps each value of that claim to roles. */
+  /** Maps values of that claim to roles. */
   readonly roles: ReadonlyMap<string, readonly string[]>;
   /** The roles of people to whom the claim gives none. */
   readonly defaultRoles: readonly string[];
@@ -24,7 +24,7 @@ export interface ExternalProvider {
   readonly bearerAudience: string | undefined;
 }
 
-/** A provider vouches only for addresses of its own domains; each domain has one provider. */
+/** Tells whether the address has one of the provider's domains. A provider vouches only for such addresses, and each domain has one provider. */
 export function hasDomainOf({ emailDomains }: Pick<ExternalProvider, "emailDomains">, email: string): boolean {
   const domain = domainOf(email);
   return domain !== undefined && emailDomains.includes(domain);

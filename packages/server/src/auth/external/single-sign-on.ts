@@ -3,7 +3,7 @@ import type { Admit } from "./admission.ts";
 import { ExternalIssuer } from "./issuer.ts";
 import { type ExternalProvider, hasDomainOf } from "./provider.ts";
 
-/** A provider, and the description of its issuer once it is fetched. */
+/** A provider, and what fetches and remembers the description of its issuer. */
 export interface JoinedProvider {
   readonly provider: ExternalProvider;
   readonly issuer: ExternalIssuer;

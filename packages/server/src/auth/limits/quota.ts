@@ -1,7 +1,7 @@
 /** The acts of a caller that a quota counts. */
 export type Policy = "requests" | "submits";
 
-/** The subject of a quota: all callers of an organization together, one API token, or one user within one organization. */
+/** The subject of a quota: all callers of an organization together, one API token, or one user, within one organization or outside of all. */
 export type Scope = "organization" | "token" | "user";
 
 /** A change that a quota makes to the store's count. The quota is told the new total later. */
@@ -97,7 +97,7 @@ export class Quota {
     this.#rejectedCount += 1;
   }
 
-  /** Moves `mark` to the end of the allowance. Call this after handling that `mark` was reached. */
+  /** Moves `mark` to the end of the allowance, so that the requests up to there are not checked again. Call this when `mark` was reached. */
   passMark(): void {
     this.mark = this.#allowance;
   }
@@ -152,7 +152,7 @@ export class Quota {
     this.#restart();
   }
 
-  /** With one node alive, the whole limit is free to use. */
+  /** Computes the allowance and the mark anew. If only one node is alive, it may use the whole limit without asking the store. */
   #restart(): void {
     const free = this.#nodeCount === 1 ? this.#limit - this.#others : freeShare(this.#limit, this.#nodeCount);
     this.#allowance = Math.min(this.#limit - this.#others, Math.max(this.#stored + this.#returning, free));

@@ -85,8 +85,8 @@ export class RateLimits {
   }
 
   /**
-   * Counts one request in all quotas that it falls under, or in none when one of them does not allow it. A quota of requests counts its cost, and a
-   * quota of submits counts it as one. Returns a promise only when the store must be asked.
+   * Counts one request in all quotas that it falls under, or in none when one of them does not allow it. A quota of requests counts the cost of the
+   * request, and a quota of submits counts it as one. Returns a promise only when the store must be asked.
    */
   count(
     caller: Caller,
@@ -215,7 +215,10 @@ export class RateLimits {
     return mustWait ? "wait" : "allow";
   }
 
-  /** Other quotas may have set something aside for a request that is then rejected. They give it back at once, since other nodes may need it. */
+  /**
+   * Counts a request after the next exchange. If a quota rejects it then, the other quotas give back at once what they set aside for it, since other
+   * nodes may need that.
+   */
   async #countAfterExchange(
     caller: Caller,
     organizationId: string | undefined,

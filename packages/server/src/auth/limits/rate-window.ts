@@ -103,5 +103,8 @@ interface OrganizationQuotas extends Quotas {
   readonly callers: Map<string, Quotas>;
 }
 
-/** A heartbeat corrects the clock by far less than this. A step of this size is too small to double a minute's limit. */
+/**
+ * A heartbeat corrects the clock by far less than this. After such a step back over the start of the minute, the window stays. Otherwise, the minute
+ * before would get a second window, and with it its whole limit again.
+ */
 const maxStepBackMs = 1_000;

@@ -135,6 +135,6 @@ const purpose = "oidc-record";
 const userCodePurpose = "user-code";
 /**
  * The kinds of records that end with their grant. The record of a sign-in under way is not one of them, although it names a grant: that grant belongs
- * to the earlier session, and the record must outlive it.
+ * to a session that began before, and the record must outlive that session.
  */
 const issuedKinds: ReadonlySet<string> = new Set(["AccessToken", "AuthorizationCode", "RefreshToken", "DeviceCode"]);

@@ -71,7 +71,7 @@ export function allowClientOrigin(
 
 /**
  * Lets a page of the client read an answer that the provider did not write for this request, with the headers that the provider would set.
- * `findClient` returns the client that the request names, and is called only if a page asks.
+ * `findClient` returns the client that the request names, and is called only if a page sent the request.
  */
 export async function letClientRead(
   ctx: KoaContextWithOIDC,

@@ -37,7 +37,7 @@ export async function completeSignIn(
   return await provider.interactionResult(ctx.req, ctx.res, result, { mergeWithLastSubmission: false });
 }
 
-/** Ends a sign-in that the person cancelled, and tells the client so. */
+/** Ends a sign-in that the person cancelled, and returns the address that leads the browser back to the client. */
 export async function cancelSignIn(provider: Provider, ctx: KoaContextWithOIDC): Promise<string> {
   const result = { error: "access_denied", error_description: "The sign-in was cancelled." };
   return await provider.interactionResult(ctx.req, ctx.res, result, { mergeWithLastSubmission: false });

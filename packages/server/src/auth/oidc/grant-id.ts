@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { clientIds } from "./clients.ts";
 
 /**
- * A grant stands for everything that one client received in one session. Its name consists of the ids of the user, the session and the client, so
+ * A grant stands for everything that one client received in one session. Its id consists of the ids of the user, the session and the client, so
  * that every token of the provider leads to its session, and a session leads to everything that was issued in it. Ids of grants never leave the
  * service.
  */

@@ -24,8 +24,8 @@ export interface SignedInUser {
 }
 
 /**
- * An id token counts as long as its session does: it ends early when the session is ended or the user is disabled. An id token of an organization's
- * client counts only while the client and its organization exist, and while the user is a member who agreed to the client.
+ * An id token counts until it expires, but not longer than its session: it ends early when the session is ended or the user is disabled. An id token
+ * of an organization's client counts only while the client and its organization exist, and while the user is a member who agreed to the client.
  */
 export class IdTokenBearers {
   readonly #database: Database;

@@ -78,5 +78,5 @@ export class OpenId {
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const maxRowsAtOnce = 2_000;
-/** Ended sessions are kept for a while, because entries of the account's activity name sessions and show where they came from. */
+/** Ended sessions are kept for a while, because entries of the account's activity name them. */
 const keepSessionsMs = 30 * 24 * hourMs;

@@ -107,7 +107,7 @@ export function providerConfiguration(parts: Parts): Configuration {
     loadExistingGrant: async (ctx) => await grantFor(ctx, parts),
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed("refresh_token"),
     rotateRefreshToken: true,
-    // The session of a page ends with the session of its browser. A command line has its own session.
+    // The tokens of a page end with the session of its browser. A command line has its own session.
     expiresWithSession: async (_ctx, source) => source.clientId !== commandLineClientId,
   };
 }

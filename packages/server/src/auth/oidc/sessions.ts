@@ -122,7 +122,7 @@ export class Sessions {
     return Math.min(expiresAt, lastSeenAt + this.#parts.sessionIdleHours * hourMs);
   }
 
-  /** Sessions that were last seen before this time have ended. Lists of sessions use it. */
+  /** Returns a time for lists of sessions: a session that was last seen before this time has ended. */
   seenAfter(): Timestamp {
     return this.#parts.now() - this.#parts.sessionIdleHours * hourMs;
   }

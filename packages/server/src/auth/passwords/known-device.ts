@@ -6,7 +6,7 @@ import type { UserCredentials } from "../../store/people/user-credentials.ts";
  * Makes the value that a browser keeps after a sign-in. It says that somebody has signed in to this account in this browser before. It gives no
  * access. It only makes guesses in this browser count apart from guesses elsewhere, so that nobody can lock the owner of the account out. It is valid
  * for one user and one password: somebody who signed in with an older password from many browsers gets no separate guesses in those browsers. The
- * browser in which the password was changed stays known (`keptDeviceId`).
+ * browser in which the password was changed still counts as a known device (`keptDeviceId`).
  */
 export function createDevice(
   secrets: SecretBox,
@@ -17,7 +17,7 @@ export function createDevice(
   return `${deviceId}.${setAt}.${signatureOf(secrets.keyFor(purpose), user, setAt, deviceId)}`;
 }
 
-/** Returns the id of the device if the value was made for this user; undefined for every other value. */
+/** Returns the id of the device if the value is valid for this user now, as `createDevice` says; undefined for every other value. */
 export function deviceIdIn(
   secrets: SecretBox,
   user: DeviceOwner | undefined,

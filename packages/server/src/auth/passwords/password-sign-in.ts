@@ -107,8 +107,8 @@ export class PasswordSignIn {
   }
 
   /**
-   * Makes the `device` value for the browser in which the user has just set the password, so that this browser stays known. Wrong guesses elsewhere
-   * then do not delay sign-ins in this browser.
+   * Makes the `device` value for the browser in which the user has just set the password, so that this browser is a known device. Wrong guesses
+   * elsewhere then do not delay sign-ins in this browser.
    */
   newDevice(user: Pick<UserCredentials, "userId" | "passwordChangedAt">): string {
     const { secrets, newId } = this.#parts;
@@ -117,7 +117,7 @@ export class PasswordSignIn {
 
   /**
    * Returns the credentials that were confirmed. Throws `ServiceError`: ValidationError that points at what is wrong, RateLimitError after too many
-   * wrong attempts, ConflictError for a user without a password.
+   * wrong attempts, ConflictError for a user without a password, UnavailableError when too many passwords wait to be checked.
    */
   async confirm({ userId, password, code, address, passwordPointer }: Confirmation): Promise<ConfirmedUser> {
     const user = await findCredentials(this.#parts.database, userId);

@@ -82,7 +82,7 @@ export async function blockedForSeconds(
   return blockedUntil === undefined ? undefined : Math.ceil((blockedUntil - at) / 1_000);
 }
 
-/** Names a number of seconds in a sentence. The first wait is one second. */
+/** Names a number of seconds in a sentence: `1 second`, `2 seconds`. */
 export function secondsInWords(seconds: number): string {
   return seconds === 1 ? "1 second" : `${seconds} seconds`;
 }

@@ -36,8 +36,8 @@ export async function openSignInLink(
 export interface OpenedLink {
   readonly userId: string;
   /**
-   * Set if the person has just given their password and need not give it again. `changedAt` is the time at which that password was set. Left out for
-   * a link itself.
+   * Set if the person has just given their password and need not give it again. `changedAt` is the time at which that password was set. Left out if
+   * the person opened a sign-in link.
    */
   readonly password?: { readonly changedAt: Timestamp | null };
 }

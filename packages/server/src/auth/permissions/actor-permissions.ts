@@ -8,8 +8,8 @@ import { type PermissionSet, permissionsOfRoles, withImplied } from "./permissio
 import { boundsOf } from "./token-bounds.ts";
 
 /**
- * Returns the permissions that the actor now has in the organization, as the store says. The actor can give these to others. Returns undefined when
- * the actor does not belong to the organization (any more).
+ * Returns the permissions that the actor can now give to others in the organization, as the store says: those that the actor has, and none for a
+ * narrow token. Returns undefined when the actor does not belong to the organization (any more).
  */
 export async function permissionsOfActor(
   db: Queryable,

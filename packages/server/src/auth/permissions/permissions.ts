@@ -43,8 +43,8 @@ export const permissions = [
 export type Permission = (typeof permissions)[number];
 
 /**
- * The permission that an operation declares. `any` stands for every known caller; in an organization, for every caller who belongs to it. `none`
- * stands for everybody, even without a credential.
+ * The permission that an operation declares. `any` stands for every caller with a credential; in an organization, for every caller who belongs to
+ * it. `none` stands for everybody, even without a credential.
  */
 export type DeclaredPermission = Permission | "any" | "none";
 
@@ -73,7 +73,7 @@ const implied: Partial<Record<Permission, readonly Permission[]>> = {
   "job:list": ["job:read"],
 };
 
-/** Leaves out names that this release does not know: a newer node may have granted them. */
+/** Returns the granted permissions and those that they imply, without names that this release does not know: a newer node may have granted them. */
 export function withImplied(granted: readonly string[]): PermissionSet {
   const known = permissions.filter((permission) => granted.includes(permission));
   return new Set([...known, ...known.flatMap((permission) => implied[permission] ?? [])]);

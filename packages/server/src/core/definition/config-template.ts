@@ -28,7 +28,7 @@ export interface OpenFields {
   readonly expected: Schema;
 }
 
-/** A value that becomes known only when a job has come to the step. */
+/** Fields that give a value which becomes known only when a job has come to the step. */
 export interface Resolvable<Value> extends OpenFields {
   /** Returns the meaning of a config with these fields, or its problems. */
   readonly resolve: (fields: JsonObject) => Value | { readonly problems: readonly Problem[] };

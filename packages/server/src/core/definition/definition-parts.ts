@@ -23,7 +23,7 @@ export interface StepDefinition {
   readonly work: StepWork;
   readonly inputSchema: Schema;
   readonly outputSchema: Schema;
-  /** The template of the step's input. Without it, the rule of the input definition applies. */
+  /** The template of the step's input. Without it, the input definition decides what the step receives. */
   readonly input: Template | undefined;
   /** The template that makes the step's output from its raw result. */
   readonly output: Template | undefined;

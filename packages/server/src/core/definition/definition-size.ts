@@ -20,7 +20,7 @@ export function checkSize(steps: readonly StepDefinition[], problems: ProblemLis
     return false;
   }
   if (nameCountOf(steps, maxNames) <= maxNames) return true;
-  const detail = `the definitions of the steps, their events and the properties of both make more than ${maxNames} combinations`;
+  const detail = `the steps, their events and the properties in their definitions make more than ${maxNames} combinations`;
   problems.add(
     "/steps",
     `${detail}; let steps share definitions, declare fewer properties in them, or list fewer events`,

@@ -26,7 +26,7 @@ export interface RoughStep {
   readonly output: Template | undefined;
   readonly transitionToStep: Transition | undefined;
   readonly onFailure: readonly FailureHandler[];
-  /** Whether `onFailure` is present and wrong. */
+  /** Whether `onFailure` is present and wrong, or the whole step could not be read. */
   readonly isFailureTransitionBroken: boolean;
   /** Whether the step is a fork, but the first steps of its branches are not known. */
   readonly isForkBroken: boolean;

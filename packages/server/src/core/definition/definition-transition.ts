@@ -56,7 +56,7 @@ function readOptions(raw: RawObject, surroundings: Surroundings): readonly Choic
   return whole.length === options.length && whole.length > 0 ? whole : undefined;
 }
 
-/** A person could hardly read more options. They are evaluated in their order, and one budget of work bounds them all. */
+/** A person could hardly read more options. The options of a choice are evaluated in their order, and one budget bounds their work. */
 const maxOptions = 100;
 
 function readOption(value: JsonValue, pointer: string, surroundings: Surroundings): ChoiceOption | undefined {

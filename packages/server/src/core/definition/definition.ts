@@ -103,7 +103,7 @@ function readDocument(
   return undefined;
 }
 
-/** Also reports repeated keys. The rest of a document with repeated keys is still read. */
+/** Returns false for a document in another workflow language, and reports it. Also reports repeated keys; a document with such keys is still read. */
 function isOfThisLanguage(text: string, value: JsonObject, problems: ProblemList): boolean {
   problems.addAll("", findRepeatedKeys(text, value, maxProblems));
   const foreign = foreignLanguage(value);

@@ -14,7 +14,8 @@ export function delayEnd(delay: Delay, now: number): number {
 export const maxDelaySeconds = 31_536_000;
 
 /**
- * Reads the delay in a step's config, which must have exactly one of the two fields. If the config is wrong, returns the wrong field and its problem.
+ * Reads the delay in a step's config, which must have either `seconds` or `until`. If the config is wrong, returns the wrong field (empty when it is
+ * not one of the two) and the problem.
  */
 export function readDelay({
   seconds,

@@ -5,8 +5,8 @@ import type { StepDefinition } from "./definition-parts.ts";
 import { payloadRuleOf } from "./payload-rule.ts";
 
 /**
- * Refuses payload definitions of one event that no value can fit together, as far as the schemas show. When an event is sent, it is checked against
- * every step that lists its id. So nobody could ever send such an event.
+ * Refuses payload definitions and output definitions that no payload of an event could all fit, as far as the schemas show. When an event is sent, it
+ * is checked against every step that lists its id. So nobody could ever send that event.
  */
 export function checkSharedEvents(steps: readonly StepDefinition[], problems: ProblemList): void {
   const check = new SharedEvents(problems);

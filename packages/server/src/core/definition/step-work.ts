@@ -17,7 +17,7 @@ export interface PassWork {
 /** The step waits for events. */
 export interface WaitWork {
   readonly kind: "wait";
-  /** The rule, with the timeout of the step if it has one. When expressions give ids, it has only the ids that are written out. */
+  /** The rule, with the timeout if the step has one. When expressions give ids, the rule has only the ids that are written out. */
   readonly rule: WaitRule;
   /** Undefined when no expression gives an id. */
   readonly openRule: Resolvable<WaitRule> | undefined;
@@ -48,7 +48,7 @@ export interface TaskWork extends CallFields {
   readonly terms: TaskTerms | Resolvable<TaskTerms>;
 }
 
-/** A child job makes the call: a node creates the child, and the child reports the outcome when it ends. */
+/** A child job makes the call: a node creates the child. If the step waits for the child, the child reports the outcome when it ends. */
 export interface ChildWork extends CallFields {
   readonly by: "job";
   readonly terms: ChildTerms | Resolvable<ChildTerms>;

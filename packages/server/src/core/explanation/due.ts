@@ -32,5 +32,5 @@ export function due(circumstances: Circumstances, { facts, clause, dueAt, needsR
   };
 }
 
-/** The time within which a node usually finds a due job. Nodes look twice a second, but a busy node takes longer. */
+/** The time within which a node usually finds a due job. By default nodes look twice a second, but a busy node takes longer. */
 const expectedMs = 5_000;

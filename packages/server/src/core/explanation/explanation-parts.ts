@@ -72,7 +72,7 @@ export interface ExplanationFacts {
   /** The step in which that branch is. `step` is the step that has the branches. */
   readonly branchStep?: string;
   readonly branchVisit?: number;
-  /** The branches of a step, and how many of them are open, succeeded and failed. */
+  /** The number of branches of the step, and how many of them are open, have succeeded and have failed. */
   readonly branchCount?: number;
   readonly openCount?: number;
   readonly succeededCount?: number;
@@ -83,7 +83,7 @@ export interface ExplanationFacts {
   readonly missingCount?: number;
   /** The unmatched events whose id differs only slightly from a missing id. */
   readonly misspelledEvents?: readonly MisspelledEvent[];
-  /** Events that are kept for another step. */
+  /** The ids of the events that are kept for other waits. */
   readonly bufferedEventIds?: readonly string[];
   readonly node?: NodeFacts;
   /** The queue in which the task waits, or waited until a worker took it. */
@@ -160,9 +160,9 @@ export interface Circumstances {
   readonly node: NodeFacts | null;
   /** If the call is a task: its queue, and the worker that holds it. Null for any other call. */
   readonly task: { readonly queue: QueueFacts; readonly worker: WorkerFacts | null } | null;
-  /** The job that was made for the call. Null if the caller may not see it, and for any other call. */
+  /** The child job that was made for the call. Null if no job was made for it, or if the caller may not see the job. */
   readonly child: ChildFacts | null;
-  /** Calls of the organization that nodes hold, by node. */
+  /** The number of the organization's calls that each node holds, by the node's id. */
   readonly callCounts: ReadonlyMap<string, number>;
   /** The largest number of calls that a node runs at once for one organization. */
   readonly maxCallsPerNode: number;

@@ -4,7 +4,7 @@ import type { Timestamp } from "../time.ts";
 import type { Explanation } from "./explanation-parts.ts";
 import { duration } from "./words.ts";
 
-/** The reason why the node that answers cannot continue the job for now. */
+/** What is known about a job that the answering node has parked. */
 export interface ParkedCircumstances {
   readonly job: Pick<Job, "workflowName" | "versionNumber">;
   readonly nodeName: string;

@@ -173,7 +173,7 @@ class Evaluation {
     return this.#fail(node, `is ${describeKinds(shownKind(value))}, where true or false is needed`);
   }
 
-  /** As in CEL, a failure on one side is ignored when the other side decides the result. */
+  /** As in CEL, a failure on one side is ignored when the other side decides the result, unless the budget is used up. */
   #decide({ left, right }: NodeOf<"and"> | NodeOf<"or">, decisive: boolean): boolean {
     const first = this.#tried(left);
     if (first === decisive) return decisive;
@@ -306,7 +306,7 @@ function notThere(node: NodeOf<"root"> | NamedNode): string {
     case "event":
       return `is not there: no event ${quoted(node.eventId)} came, or it had no payload; \`has\` asks whether it is`;
     case "fork":
-      return `is not there: this step is not in the body of ${quoted(node.fork)}, or the forEach has no items`;
+      return `is not there: this step is not in the body of a forEach with the name ${quoted(node.fork)}`;
   }
 }
 
@@ -314,7 +314,7 @@ function getItem(list: readonly JsonValue[], index: number): JsonValue | undefin
   return index >= 0 ? list[index] : undefined;
 }
 
-const noItem = "has no item at that place; items count from 0, and `size(list)` tells how many there are";
+const noItem = "has no item at that place; the first item is at 0, and `size(list)` tells how many there are";
 
 /** The message does not show the value of a key, because it may be a secret. */
 function missing(source: string, node: Node): string {

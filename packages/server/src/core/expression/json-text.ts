@@ -4,8 +4,8 @@ import { type Budget, unitsPerSortedKey } from "./budget.ts";
 import { toJson, type Value } from "./value.ts";
 
 /**
- * Returns the value as JSON text. A time gives its text without quotes. The keys of each object are sorted. When a job is read from the store, the
- * properties of its input may have another order than before, and an expression must not show whether the node was restarted.
+ * Returns the value as JSON text, but a text or a time without quotes. The keys of each object are sorted, because the properties of a job's input
+ * may have another order after the job was read from the store, and an expression must not show whether the node was restarted.
  */
 export function jsonText(value: Value, budget: Budget): string {
   const json = toJson(value, budget);

@@ -48,7 +48,7 @@ function parseTree(source: string): { readonly node: Node } | { readonly problem
 
 /** About a page of text. */
 const maxSourceLength = 4_000;
-/** The maximum number of signs in a row. Even two are rare. */
+/** The maximum number of signs (`!` and `-`) in a row. Even two are rare. */
 const maxSigns = 8;
 const limits = {
   maxAstNodes: 1_000,

@@ -7,7 +7,7 @@ export interface Reference {
   readonly step?: string;
   readonly eventId?: string;
   readonly fork?: string;
-  /** Left out when `has()` only asks whether the step ran, or whether the event came. */
+  /** Left out for a root such as `input`, and when `has()` asks only for the step, the event or the fork itself. */
   readonly part?: StepPart | EventPart | ForkPart;
   /** The first property of the part that is read. Left out when the whole part is read, or when the name of the property is not a literal. */
   readonly property?: string;

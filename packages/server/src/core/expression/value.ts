@@ -3,7 +3,7 @@ import { allTypes, describeTypes, type TypeSet, typeOf, typeSets } from "../sche
 import type { Budget } from "./budget.ts";
 import { fail } from "./failure.ts";
 
-/** A value during an evaluation. Lists and maps hold only JSON, so a time that is put into one of them becomes its text. */
+/** A value during an evaluation. Lists and maps hold only JSON, so a timestamp or duration in one of them is a text. */
 export type Value = JsonValue | Timestamp | Duration;
 
 /** An instant, in milliseconds since 1970. */
@@ -63,7 +63,7 @@ export function describeKinds(set: Kinds): string {
   return words.join(" or ");
 }
 
-/** Returns the value as JSON, in which times are texts. */
+/** Returns the value as JSON, in which timestamps and durations are texts. */
 export function toJson(value: Value, budget: Budget): JsonValue {
   if (!(value instanceof Timestamp || value instanceof Duration)) return value;
   budget.spend(unitsPerTimeText);
@@ -72,12 +72,12 @@ export function toJson(value: Value, budget: Budget): JsonValue {
 
 const unitsPerTimeText = 18;
 
-/** Whether the value is a map, and not a time. */
+/** Whether the value is a map. Timestamps and durations are objects, but no maps. */
 export function isMap(value: Value): value is { [key: string]: JsonValue } {
   return !(value instanceof Timestamp) && !(value instanceof Duration) && isJsonObject(value);
 }
 
-/** Returns the number if JSON can hold it exactly, and fails otherwise. */
+/** Returns the number. Fails if the number is so large that digits may get lost. */
 export function numberWithin(value: number): number {
   if (!(Math.abs(value) <= Number.MAX_SAFE_INTEGER)) {
     fail(`is a number beyond ±${Number.MAX_SAFE_INTEGER}, where digits get lost`, "range");

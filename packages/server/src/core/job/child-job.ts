@@ -62,8 +62,8 @@ export function outcomeOf(jobId: string, state: JobState, output: JsonValue): Ch
 }
 
 /**
- * The failure of a step whose child job has failed. Its type is the type of the child's error, or the error's code if there is no type, so that `on`
- * can name it.
+ * The failure of a step whose child job has failed or was cancelled. Its type is the type of the child's error, or the error's code if there is no
+ * type, so that `on` can name it.
  */
 export function childFailed(step: string, cause: BranchError): StepError {
   const { code, type, jobId = "" } = cause;

@@ -13,7 +13,7 @@ export function takeIndex(cursors: Cursors<AnyStand>): Map<string, AnyCursor> {
   return index;
 }
 
-/** Keeps the index of this list until the next change takes it. */
+/** Keeps the index of this list until the next change takes it. The index of a short list is not kept. */
 export function keepIndex(cursors: Cursors<AnyStand>, index: Map<string, AnyCursor>): void {
   if (cursors.length > fewCursors) indexes.set(cursors, index);
 }

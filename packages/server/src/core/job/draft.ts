@@ -52,7 +52,7 @@ export class JobDraft {
   leaseEpoch: number;
   /** The work of this change, in all branches. */
   readonly work = new CommitWork();
-  /** The branches whose forks may have room for one more branch. The latest is the last one. */
+  /** The branches that are at a fork that may have room for one more branch. The branch that was added last is at the end. */
   readonly forksWithRoom: string[] = [];
   /** The payloads of those kept events that a wait may read now. */
   payloads: EventPayloads;
@@ -361,8 +361,8 @@ export class JobDraft {
   }
 
   /**
-   * Returns the state after the change, and whether the job has finished. Once it has, also returns the notice for the parent, which is sent only
-   * once.
+   * Returns the state after the change, and whether the job has finished. If it has, and its parent waits for it, this also returns the notice for
+   * the parent. The state then says no more that the parent waits, so that the notice is sent only once.
    */
   #ending(): { readonly state: JobState; readonly isFinished: boolean; readonly notice?: ChildNotice } {
     const state = this.#state();

@@ -106,7 +106,7 @@ function levelsOf(path: string) {
   return levels;
 }
 
-/** Whether a branch that is not open now began earlier. This is so when its fork has begun it, or when the visit of the fork in its path is over. */
+/** Whether a branch that is not open is over. It is over when its fork has begun it already, or when the visit of the fork in its path is over. */
 function hasBegun(plan: Plan, state: PendingState | RunningState, path: string): boolean {
   const level = levelOf(path);
   const parent = state.cursors.find(({ branch }) => branch === parentOf(path));

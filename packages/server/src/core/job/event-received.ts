@@ -35,7 +35,7 @@ export function receiveEvent(draftFor: DraftFor, plan: Plan, job: Job, fact: Eve
   const awaiting = wait?.stand;
   const warnings = unreadParts(listing, eventId, payload);
   const draft = draftFor(state);
-  // Any event may be for a later wait whose ids are given by expressions.
+  // While the job may still reach a wait whose ids are given by expressions, any event may be for that wait.
   const isForWait = listing.length > 0 || isBeforeOpenWait(plan, state);
   const keptAs = keptBefore(progress, eventId, address, wait) ?? (isForWait ? null : fact.keptAs);
   if (keptAs !== null) {
@@ -102,8 +102,8 @@ function noRoomForUnlistedId({ listedEventIds }: Plan, progress: Progress): stri
 const maxUnlistedEvents = 1_000;
 
 /**
- * The number under which the event is kept already; null if it is not. A wait that already has an event with this id needs no second one, no matter
- * for which visit it was sent. An event that was sent for another wait does not count.
+ * The number under which an event with this id is kept already; null if none is kept. A wait that has such an event needs no second one, whether the
+ * kept event was sent for any wait or only for this visit of the wait. An event that was sent only for another visit does not count.
  */
 function keptBefore(
   progress: Progress,

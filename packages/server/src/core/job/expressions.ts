@@ -44,8 +44,8 @@ export function render(
 }
 
 /**
- * Whether the error of a step says that its input or its config has no value, or too large a value, so that the step's own work never began. Errors
- * are stored with the words that `render` and `resolve` gave them.
+ * Whether the error of a step says that its input or its config has no value, or too large a value, so that the step's own work never began. The
+ * message tells this, because errors are stored with the words that `render` and `resolve` gave them.
  */
 export function isBeforeWork({ code, message }: StepError): boolean {
   return (
@@ -91,7 +91,7 @@ export function configValue<Value extends object>(
   return "template" in value ? resolve(draft, value, configScope(draft, step, input), step) : { value };
 }
 
-/** Returns the target of the first condition that is true. All conditions share one budget. */
+/** Returns the target of the first condition that is true, or `otherwise` when none is true. All conditions share one budget. */
 export function choose(
   { options, otherwise }: Choice,
   scope: Scope,

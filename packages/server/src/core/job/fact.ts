@@ -26,7 +26,7 @@ type WithoutTime<F> = F extends Fact ? Omit<F, "at"> : never;
 export type UntimedFact = WithoutTime<Fact>;
 
 /**
- * The name of the call to which the fact belongs. If the branch waits for another call, or for none, the fact comes too late and is not applied.
+ * A fact about the call that it names. If the branch waits for another call, or for none, the fact comes too late and is not applied.
  */
 export interface CallOutcome extends CallName {
   readonly at: Timestamp;
@@ -89,7 +89,7 @@ export interface EventReceived {
   readonly at: Timestamp;
   readonly eventId: string;
   readonly payload?: JsonValue;
-  /** The only step that the event is for. */
+  /** The only step that the event is for. When it is left out, the event is for any wait. */
   readonly step?: string;
   /** The branch of `step` that the event is for; left out for the main line. */
   readonly branch?: string;
@@ -117,7 +117,7 @@ export interface JobResumed {
   readonly by: Actor;
 }
 
-/** The parent's step asks for this job again, after a retry or a resume. All attempts of the step share one child. */
+/** The parent's step asks for this job again, after a retry or a resume. All attempts of a visit share one child. */
 export interface ParentCalled {
   readonly type: "parent.called";
   readonly at: Timestamp;
@@ -132,7 +132,7 @@ export interface ParentLeft {
   readonly epoch: number;
 }
 
-/** A call that the engine owes the outside once the change is committed. */
+/** A call that the engine has to make when the change is committed. */
 export interface CallEffect extends CallName {
   readonly type: "call";
   readonly attempt: number;

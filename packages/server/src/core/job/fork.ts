@@ -137,7 +137,7 @@ function isAt(path: string): (branch: string) => boolean {
 }
 
 /**
- * Begins one more branch of the innermost fork that has room, and returns the branch's first step. Branches begin one at a time. So the body of a
+ * Begins one more branch of the innermost fork that has room, and returns the branch's first step. Branches begin one at a time. So a
  * branch that waits for nothing ends before the next branch begins.
  */
 export function beginNextBranch(draft: JobDraft): string | undefined {
@@ -189,7 +189,7 @@ function leaveBranch(draft: JobDraft): { fork: ForkedStep; step: ForkPlanStep; l
   return { fork, step: draft.forkStep(fork.name), level };
 }
 
-/** Decides how the fork in the current branch continues, after one of its branches has ended. */
+/** Decides how the fork in the current branch continues: it has its result, has failed, or stays open and may begin more branches. */
 function proceed(draft: JobDraft, { name, work: { rule } }: ForkPlanStep): ForkOutcome {
   const fork = draft.forkIn(draft.branch);
   const { maxOutputBytes } = draft.limits;
@@ -198,7 +198,7 @@ function proceed(draft: JobDraft, { name, work: { rule } }: ForkPlanStep): ForkO
     return { fork, error: { code: "OutputTooLarge", message } };
   }
   const isDone = isOver(rule, fork);
-  // This commit has not read the results. The next commit reads them and makes the list.
+  // This commit has not read the results of the branches. The next commit reads them and makes the fork's result.
   if (isDone && lacksResults(fork, draft.results)) {
     draft.moveTo({ ...fork, wakeAt: draft.at });
     return "open";

@@ -107,8 +107,8 @@ export type PlacedEntry = Entry<ValuePlace>;
 export type PlainEntry = Entry<ShownValue>;
 
 /**
- * Takes entries in their order and finds where their values are. `stepInput` is the input of the step that started before the first of these entries.
- * It is needed when `namesEarlierInput` is true.
+ * Returns a function that takes entries, in their order, and finds where their values are. `stepInput` is the input of the step that started before
+ * the first of these entries. It is needed when `namesEarlierInput` is true.
  */
 export function entryPlacer(
   stepInput: ValuePlace = { leftOut: true },

@@ -6,8 +6,8 @@ const suspectAfterInterruptions = 2;
 
 /**
  * The maximum number of interruptions for which a call is blamed. Without a maximum, a step that crashes its node would move from node to node for
- * ever. A call is blamed only as a suspect, and a node begins its suspects one after another. So a call hardly ever fails because another call
- * crashed their node.
+ * ever. A call of a node is blamed only as a suspect, and a node begins its suspects one after another. So a call hardly ever fails because another
+ * call crashed their node.
  */
 const maxInterruptions = 5;
 

@@ -40,7 +40,7 @@ export function scopeOf(draft: JobDraft, made: Made): Scope {
       return job.input;
     },
     step: (name) => {
-      // A step belongs to one branch only, so at most one level has visits of it.
+      // A step is either on the main line or in branches of one fork. So at most one of these levels has visits of it.
       const level = levels.find(({ carried }) => Object.hasOwn(carried.visits, name));
       if (level === undefined) return undefined;
       const values = remembered(level).ofStep(name);
@@ -68,7 +68,7 @@ export function configScope(draft: JobDraft, step: string, input: JsonValue): Sc
   return scopeOf(draft, { step, input, now: draft.visitStartedAt });
 }
 
-/** The item of a branch; undefined when the branch has a name and no item. */
+/** The item of a branch. Undefined for the main line, and for a branch that has a name and no item. */
 export function loopOf({ fork, key }: Level): (ForkValues & { readonly name: string }) | undefined {
   if (fork?.items === undefined || key === undefined) return undefined;
   const { name, items } = fork;

@@ -42,7 +42,7 @@ export type JobStatus = JobState["status"];
 /** A state from which a job may continue, perhaps only by a resume. */
 export type UnfinishedState = Exclude<JobState, SucceededState>;
 
-/** The job is accepted but has not begun. A node begins it when the node has room. */
+/** The job was submitted or resumed, and does not run yet. A node begins or continues it when the node has room. */
 export interface PendingState {
   readonly status: "PENDING";
   readonly progress: Progress;
@@ -250,7 +250,7 @@ export interface ForkedStep extends StepPosition {
   readonly results: JsonObject;
   /** The failures of branches, by the branch's key, when failures are collected. Left out while there are none. */
   readonly errors?: Readonly<Record<string, BranchError>>;
-  /** The total length of `results` and `errors` as JSON. */
+  /** The total length of the outputs and failures as JSON, whether they are in this state or in rows of their own. */
   readonly resultBytes: number;
   /**
    * The number of the first branch's result, when results have rows of their own. Left out while the results are small, because they are then in this
@@ -304,7 +304,10 @@ export const jobTimeoutType = "JobTimeout";
 export interface StepError {
   readonly code: JobErrorCode;
   readonly message: string;
-  /** The name that the called side gave its error, such as the exception type of a function, or `JobTimeout`. */
+  /**
+   * The name that the called side gave its error, such as the exception type of a function, or `JobTimeout`. For a child job, the type of its error,
+   * or the code if there is no type.
+   */
   readonly type?: string;
   /** The failure in a branch, or in a child job, that made the step fail. */
   readonly cause?: BranchError;
@@ -335,7 +338,7 @@ export function timeoutAtOf(state: JobState): Timestamp | null {
   return state.status === "RUNNING" ? (state.timeoutAt ?? null) : null;
 }
 
-/** The time at which a timer must move the job. Null when only the outcome of a call or an event can move it. */
+/** The time at which a timer must move the job. Null when only the outcome of a call or an event can move it, and when the job has ended. */
 export function wakeAtOf(state: JobState): Timestamp | null {
   if (state.status === "PENDING") return state.wakeAt;
   let earliest: Timestamp | null = null;

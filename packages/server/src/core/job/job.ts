@@ -44,8 +44,8 @@ import { beginStep, callStep, completeStep, completeWait, failStep, goOn, type N
 import { ignored, rejected } from "./verdicts.ts";
 
 /**
- * The state machine: it applies one fact to one job. It is pure: the time comes with the fact, and calls to the outside are returned as effects. A
- * change without entries leaves the job as it is; its verdict says why.
+ * The state machine: it applies one fact to one job. It is pure: the time comes with the fact, and calls to the outside are returned as effects. When
+ * a change has no entries, the job is not written.
  */
 export function transition(
   plan: Plan,

@@ -14,7 +14,7 @@ const maxBytesInState = 2_000;
 
 /**
  * Adds a result to the fork. When the results get too long for the state, each gets a row of its own. It is then written only once, and is read when
- * the list is made.
+ * the fork's own result is made.
  */
 export function withResult(
   draft: JobDraft,

@@ -26,8 +26,8 @@ export function renderInput(draft: JobDraft, { name }: PlanStep, template: Templ
  * The input of a step without an `input` template. For the first step it is the job's input. Later, a step with a closed input definition takes each
  * declared property from the latest output that had it, or else from the job's input. A step with an open input definition takes the whole latest
  * output. When a wait step declares a property, but no event brought it in the latest visit, the property counts as absent from all earlier outputs
- * and from the job's input. In a branch, the search continues in the branch's own item, and then in each branch around it and in its item. The first
- * step of a branch may receive its whole item, or the input of the fork.
+ * and from the job's input. In a branch, the search continues in the branch's own item, and then in each branch around it and in its item. If the
+ * first step of a branch has an open input definition, it takes the branch's whole item, or without an item the input of the fork.
  */
 function takenInput(
   draft: JobDraft,

@@ -41,7 +41,7 @@ export interface Next {
   readonly previousOutput: JsonValue | undefined;
 }
 
-/** Enters steps one after the other, also in other branches that may begin, until the job must wait for the outside or has ended. */
+/** Enters steps one after the other, also in branches that may begin, until the job must wait for the outside or the next commit, or has ended. */
 export function runFrom(draft: JobDraft, first: Next | undefined): void {
   let next = first;
   while (next !== undefined || draft.forksWithRoom.length > 0) {
@@ -136,7 +136,7 @@ function countedRun({ branch, progress }: JobDraft, step: string): Progress {
 }
 
 /**
- * Begins the work of a step. This is also called after a resume. `knownDelayEnd` is the end of the sleep, if the step has slept already.
+ * Begins the work of a step. This is also called after a resume. `knownDelayEnd` is the end of the sleep, if the step has begun to sleep already.
  */
 export function beginStep(
   draft: JobDraft,
@@ -165,7 +165,7 @@ export function beginStep(
   }
 }
 
-/** Continues with the fork that the current branch has reached. */
+/** Completes or fails the fork at which the current branch is, unless the fork is open. Returns the next step, if there is one. */
 export function goOn(draft: JobDraft, outcome: ForkOutcome): Next | undefined {
   if (outcome === "open") return undefined;
   const { fork } = outcome;
@@ -173,7 +173,7 @@ export function goOn(draft: JobDraft, outcome: ForkOutcome): Next | undefined {
   return completeStep(draft, fork, fork.input, { value: outcome.result });
 }
 
-/** Adds a call to the effects. */
+/** Adds a call to the effects. When the call cannot be made, fails the step and returns the next step, if there is one. */
 export function callStep(
   draft: JobDraft,
   step: PlanStep,

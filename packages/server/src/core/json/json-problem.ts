@@ -9,9 +9,9 @@ export type JsonProblem = Problem & { readonly textOffset: number };
  * allowed:
  *
  * - nesting that is too deep: `JSON.parse` accepts a million nested arrays, but `JSON.stringify` crashes at some thousands;
- * - numbers that JavaScript would change too much: whole numbers beyond 2^53 - 1, numbers that become Infinity, and numbers that become 0. A decimal
- *   fraction such as 0.1000000000000000055 is allowed, and is read as the nearest double, as usual;
- * - NUL, which PostgreSQL cannot store, and half surrogate pairs, which it turns into U+FFFD;
+ * - numbers that JavaScript would change too much: numbers beyond ±(2^53 - 1), and other numbers than 0 that become 0. A decimal fraction such as
+ *   0.1000000000000000055 is allowed, and is read as the nearest double, as usual;
+ * - NUL, which PostgreSQL cannot store, and halves of surrogate pairs, which become U+FFFD when the text is encoded as UTF-8;
  * - keys that lead to an object's prototype: `__proto__`, and `prototype` in the value of `constructor`.
  *
  * The walk reads the text and not the parsed value, because only the text has the number that was meant, and the place of an error.

@@ -10,7 +10,7 @@ export class JsonText {
     this.text = text;
   }
 
-  /** JSON.stringify writes the value. */
+  /** `JSON.stringify` calls this method, so it writes the value and not an object with the field `text`. */
   toJSON(): JsonValue {
     return JSON.parse(this.text) as JsonValue;
   }

@@ -35,7 +35,10 @@ class Place {
   /** The offset of the value's key, or of the value itself if it has no key. Undefined until the walk reaches it. */
   start: number | undefined;
   valueStart: number | undefined;
-  /** The offset of the object or array around this value. When a key is repeated, it shows whether this value is in the last one, which counts. */
+  /**
+   * The offset of the object or array around this value. When a key is repeated, only its last value counts, and the offset shows whether this value
+   * is inside of that last value.
+   */
   holderStart: number | undefined;
 
   /** The places on the way from this one to the value at the pointer. */

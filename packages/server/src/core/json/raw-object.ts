@@ -34,7 +34,8 @@ export class RawObject {
   }
 
   /**
-   * Refuses unknown fields. `role` says what the fields are, for example "a field of a step". `familiarWords` translates words of other languages.
+   * Refuses unknown fields. `role` says what the fields are, for example "a field of a step". `familiarWords` translates words of other workflow
+   * languages.
    */
   refuseUnknown(known: ReadonlySet<string>, role: string, familiarWords?: FamiliarWords): void {
     for (const field of Object.keys(this.fields)) {
@@ -49,7 +50,7 @@ export class RawObject {
     return this.numberWhere(field, () => true, "a number");
   }
 
-  /** For lengths and counts. */
+  /** Reads a length or a count: a whole number, 0 or more. */
   count(field: string): number | undefined {
     return this.numberWhere(field, (value) => Number.isInteger(value) && value >= 0, "a whole number, 0 or more");
   }
@@ -105,7 +106,7 @@ export class RawObject {
   }
 }
 
-/** Returns our word for a word of another language. */
+/** Returns our word for a word of another workflow language. */
 export type FamiliarWords = (written: string) => string | undefined;
 
 /**

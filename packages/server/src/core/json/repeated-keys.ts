@@ -2,7 +2,7 @@ import type { JsonValue } from "./json.ts";
 import { endOfString, type JsonProblem, walkRepeatedKeys } from "./json-problem.ts";
 
 /**
- * Finds the repeated keys of objects, at most `maxCount` of them. Each is reported at its second place. `value` is the parsed text.
+ * Finds the repeated keys of objects, at most `maxCount` of them. Each is reported at the place of the repetition. `value` is the parsed text.
  *
  * `JSON.parse` keeps only one of two equal keys. So the text is walked through only when it has more keys than the value. Counting the keys takes a
  * fraction of the time of a walk.

@@ -23,8 +23,8 @@ export class SeenItems {
   }
 
   /**
-   * Returns the index of the first item that equals this one. When no earlier item equals it, this is its own index. Look the items up in their
-   * order. Undefined when this costs more than is left.
+   * Returns the index of the first item that equals the item at `index`. This is `index` itself when no earlier item is equal. Call this for the
+   * items in their order. Undefined when not enough units are left for the search.
    */
   firstEqual(index: number): number | undefined {
     const item = this.#items[index] as JsonValue;

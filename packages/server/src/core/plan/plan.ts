@@ -24,7 +24,7 @@ export interface Plan {
   readonly waitsByEventId: ReadonlyMap<string, readonly WaitPlanStep[]>;
   /** Whether a wait step of the version takes properties from payloads, or an expression reads a payload. */
   readonly readsPayloads: boolean;
-  /** The names of the waits whose ids are given by expressions, and of the steps that lead to such waits. Any event may still be for such a wait. */
+  /** The names of the waits whose ids are given by expressions, and of the steps before them. In these steps, any event may be for such a wait. */
   readonly beforeOpenWaits: ReadonlySet<string>;
   /** The events that expressions read. */
   readonly readEventIds: ReadonlySet<string>;

@@ -117,7 +117,7 @@ function rowsOf(lists: readonly (readonly number[])[], bound: number): (index: n
   return (row) => ({ rows, row });
 }
 
-/** The parts are found only when a job first leaves such a step, because a large definition has hundreds of sets with a thousand slots each. */
+/** The parts are computed when a job first leaves a step with these slots, because a large definition has hundreds of sets with a thousand slots. */
 function rememberingOf(slots: ReadonlySet<string>): Remembering {
   let parts: Remembering["parts"] | undefined;
   return {

@@ -14,7 +14,7 @@ export interface Walk {
   check(schema: Schema, value: JsonValue): boolean;
   /** Tells whether the value fits, and reports nothing. */
   isFit(schema: Schema, value: JsonValue): boolean;
-  /** Says what is wrong with a value that does not fit. Empty when this may not be shown. */
+  /** Says what is wrong with a value that does not fit. Empty when the reason must not be shown, or is not found within few checks. */
   whyNot(schema: Schema, value: JsonValue): string;
   /** Whether to look for more problems. */
   mayGoOn(isFit: boolean): boolean;
@@ -79,7 +79,7 @@ function checkMultiple(divisor: number, value: number, walk: Walk): boolean {
   return isMultipleOf(value, divisor) || walk.refuse(`must be a multiple of ${divisor}`);
 }
 
-/** Numbers with fractions are divided as decimals, which takes about a microsecond. */
+/** Fractions, and whole numbers too large to be exact, are divided as decimals, which takes about a microsecond. */
 const checksPerDecimal = 80;
 
 function checkUniqueItems(items: readonly JsonValue[], walk: Walk): boolean {

@@ -3,7 +3,7 @@ import type { JsonObject } from "../json/json.ts";
 import type { AllowedValues, ObjectRules } from "./node.ts";
 import { describeTypes, joinWords, type TypeSet, typeSets } from "./type-set.ts";
 
-/** The sentences about a value that does not fit. */
+/** Says what is wrong with a value of a wrong type, for example "must be a string, but is null". */
 export function wrongType(wanted: TypeSet, found: TypeSet): string {
   // For "must be an integer", the message also says why the given number is not an integer.
   const isFraction = found === typeSets.fraction && (wanted & typeSets.whole) !== 0;

@@ -50,15 +50,15 @@ export function firstProblem(schema: Schema, value: JsonValue, checkLimit: numbe
 const maxProblems = 20;
 
 /**
- * The bound on one check. With nested alternatives and references, the number of checks can grow exponentially with the depth of the value. All other
- * schemas need some hundred thousand checks for a value of a megabyte, and up to 1,400,000 for a list of short texts under a pattern. The bound is
- * reached after 10 to 30 ms. The check then gives up, and the value counts as one that does not fit. `npm run bench -- definitions` looks for the
- * checks that take longest.
+ * The largest number of checks for one value. With nested alternatives and references, this number could grow exponentially with the depth of the
+ * value. All other schemas need some hundred thousand checks for a value of a megabyte, and up to 1,400,000 for a list of short texts under a
+ * pattern. The bound is reached after 10 to 30 ms. The check then gives up, and the value counts as one that does not fit. The bench
+ * `npm run bench -- definitions` looks for the checks that take longest.
  */
 const maxChecks = 1_500_000;
 const tooManyChecks = `takes more than ${maxChecks} checks; simplify the definition (its \`anyOf\` and the like) or send less`;
 
-/** One walk through a value along a schema. It keeps the path and makes a pointer only for a problem, because most values fit. */
+/** One walk through a value along a schema. It keeps the path, and makes a pointer of it only when it finds a problem, because most values fit. */
 class Check implements Walk {
   readonly #problems: Problem[] = [];
   readonly #path: (string | number)[] = [];
@@ -219,7 +219,7 @@ class Check implements Walk {
     return text.length > 2 * maxLength || !this.#hasTimeFor(text) || codePointCount(text) > maxLength;
   }
 
-  /** Charges for long texts too: one check for every eight characters. */
+  /** Takes one check for every eight characters from the remaining ones. Returns false when not enough are left. */
   #hasTimeFor(text: string): boolean {
     return this.charge(text.length >> 3);
   }

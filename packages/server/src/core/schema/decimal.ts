@@ -13,13 +13,13 @@ export function isMultipleOf(value: number, divisor: number): boolean {
   return (dividend.digits * powerOfTen(shift, by.digits)) % by.digits === 0n;
 }
 
-/** A number as `digits` times ten to the power of `exponent`. The digits do not end in 0, unless they are 0. */
+/** A number without its sign, as `digits` times ten to the power of `exponent`. The digits do not end in 0, unless they are 0. */
 interface Decimal {
   readonly digits: bigint;
   readonly exponent: number;
 }
 
-/** Reads the shortest text for the number, which is also the text in JSON. */
+/** Reads the shortest decimal that stands for the number. Its text in JSON is the same decimal. */
 function decimalOf(value: number): Decimal {
   const [mantissa = "", power = "0"] = Math.abs(value).toExponential().split("e");
   const [whole = "", fraction = ""] = mantissa.split(".");

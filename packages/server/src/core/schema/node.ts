@@ -30,7 +30,7 @@ export interface Schema {
 
 export interface AllowedValues {
   readonly all: readonly JsonValue[];
-  /** The allowed values that can be found by a look-up. */
+  /** The allowed values that are neither arrays nor objects. */
   readonly scalars: ReadonlySet<JsonValue>;
   /** The allowed arrays and objects, as canonical texts, which are the same for equal values. */
   readonly compounds: ReadonlySet<string>;
@@ -158,8 +158,8 @@ export function conjuncts(schema: Schema): readonly Schema[] {
 }
 
 /**
- * Returns the target of a schema that consists only of a `$ref`, and any other schema as it is. When targets are compared, the same schema is
- * recognized wherever it is used.
+ * Returns the target of a schema that consists only of a `$ref` (or of an `allOf` with one schema), and any other schema as it is. When targets are
+ * compared, the same schema is recognized wherever it is used.
  */
 export function dereferenced(schema: Schema): Schema {
   let node = schema;

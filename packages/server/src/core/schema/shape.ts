@@ -128,7 +128,7 @@ function unionOf<Item>(items: readonly Item[], typesOf: (item: Item) => TypeSet)
   return items.reduce((types, item) => types | typesOf(item), noTypes);
 }
 
-/** The rules that forbid undeclared properties, in the schema and in everything to which its references lead. */
+/** The rules that forbid undeclared properties: those of the schema, and those of everything in its `allOf` and `$ref`, recursively. */
 function closedRules(schema: Schema): ObjectRules[] {
   return conjuncts(schema).flatMap(({ objects }) => {
     const isClosing = objects?.additional === nothing && objects.patterns === undefined;

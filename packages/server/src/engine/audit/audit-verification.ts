@@ -45,7 +45,8 @@ const entriesAtOnce = 1_000;
  * Checks an organization's audit trail against its seals, page by page, while the service goes on writing it. Three things cannot be detected. First,
  * before an entry was sealed, its row may have been removed together with its place in the list of entries that wait for a seal. Second, the newest
  * entries may have been removed together with their seals, or put back into that list so that the service sealed them again. This is detected only
- * when a later seal is known and expected (`expectSeal`). Third, somebody who has both the database and the secret key can change anything.
+ * when one of the removed seals was seen before and is expected (`expectSeal`). Third, somebody who has both the database and the secret key can
+ * change anything.
  */
 export async function verifyAudit(trail: AuditTrail): Promise<AuditVerification> {
   const verification = new Verification(trail);
@@ -103,8 +104,8 @@ class Verification {
     const { database, organizationId } = this.#trail;
     const from = seals[0]?.sealNumber ?? 0;
     const to = seals.at(-1)?.sealNumber ?? 0;
-    // A seal that covers more entries than its count says was changed. The limit leaves room for such surplus entries, so that the entries of the
-    // other seals still fit into the page.
+    // If a seal covers more entries than its count says, something was changed. The limit leaves room for such surplus entries, so that the entries
+    // of the other seals still fit into the page.
     const limit = countEntries(seals) + entriesAtOnce;
     const covered = await listCoveredEntries(database, organizationId, { from, to }, limit);
     const entryIds = covered.map(({ entryId }) => entryId);

@@ -31,7 +31,7 @@ export interface DispatcherOptions {
   readonly maxCallsPerOrganization: number;
   readonly maxQueuedCalls: number;
   readonly defaultTimeoutMs: number;
-  /** The longest time for which a suspect keeps other suspects from beginning. A call that ends its process mostly does so soon. */
+  /** The longest time for which a suspect keeps other suspects from beginning. A call that ends the node's process mostly does so soon. */
   readonly suspectTurnMs?: number;
   readonly random: () => number;
   readonly onDefect: (error: unknown) => void;
@@ -128,7 +128,10 @@ export class Dispatcher {
     return this.#queue.waitingCount + this.#laterSuspects.length;
   }
 
-  /** Begins nothing more, waits up to `graceMs` for the calls under way, and hands back what is left. */
+  /**
+   * Begins nothing more, and hands back the calls that have not begun. Waits up to `graceMs` for the calls under way, and then hands back those that
+   * have not ended.
+   */
   async leave(graceMs: number): Promise<void> {
     this.#isLeaving = true;
     const owed = [...this.#owed.all()];
@@ -237,7 +240,7 @@ export class Dispatcher {
       ending.abort(new DOMException("The time is up.", "TimeoutError"));
     }, timeoutMs);
     abort.signal.addEventListener("abort", () => ending.abort(abort.signal.reason), { once: true });
-    // An executor that ignores its signal must not hold the job.
+    // An executor that ignores its signal must not delay the job.
     const ended = new Promise<CallResult>((resolve) => {
       ending.signal.addEventListener("abort", () => resolve(timedOut(step, timeoutMs)), { once: true });
     });

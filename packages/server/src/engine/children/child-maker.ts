@@ -31,7 +31,10 @@ export interface ChildMakerOptions {
 /** Makes the jobs that steps of other jobs ask for. */
 export class ChildMaker {
   readonly #options: ChildMakerOptions;
-  /** The ids of workflows by organization and name. The name may belong to another workflow by now. The old id then finds no workflow any more. */
+  /**
+   * The ids of workflows by organization and name. If the name belongs to another workflow by now, the old id finds no workflow any more, and the
+   * name is looked up again.
+   */
   readonly #workflowIds = new Map<string, string>();
 
   constructor(options: ChildMakerOptions) {
@@ -88,7 +91,8 @@ export class ChildMaker {
   async #findId(organizationId: string, name: string): Promise<string> {
     const search = { organizationId, name, workflowIds: null, afterName: null, limit: 1 };
     const [found] = await listWorkflows(this.#options.database, search);
-    // A child of an earlier attempt continues even when its workflow is deleted. Only the commit knows whether there is such a child.
+    // A child of an earlier attempt continues even when its workflow is deleted. Only the commit knows whether there is such a child, so it gets an
+    // id that no workflow has.
     if (found === undefined) return NIL;
     if (this.#workflowIds.size >= maxKnownIds) this.#workflowIds.clear();
     this.#workflowIds.set(`${organizationId} ${name}`, found.workflowId);
@@ -140,7 +144,10 @@ function parentStepOf({ jobId, parent }: OwedCall["job"], { branch, step, visit 
   return { jobId, rootJobId: parent?.rootJobId ?? jobId, depth: (parent?.depth ?? 0) + 1, ...place };
 }
 
-/** This node has no room for the child now, or cannot read its version. That is not the fault of the job, so it costs the step no attempt. */
+/**
+ * The child cannot be made at the moment, for example because this node has no room for it or cannot read its version. That is not the fault of the
+ * job, so it costs the step no attempt.
+ */
 function postponed(child: NewChild, error: ServiceError): CallResult {
   const failure = failed("postponed", { code: "ChildNotStarted", message: rejectionOf(child, error) });
   return { ...failure, retryAfterMs: (error.retryAfterSeconds ?? 1) * 1_000 };

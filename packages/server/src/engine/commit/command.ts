@@ -47,7 +47,7 @@ export interface FactCommand extends CommandFields {
   readonly fact: UntimedFact;
 }
 
-/** An audit entry that has no time yet. The transaction gives it one. */
+/** An audit entry that has no organization, id and time yet. The batch adds them. */
 export type UntimedAuditEntry = Omit<AuditEntry, "organizationId" | "entryId" | "recordedAt">;
 
 /** The outcome of one command. */

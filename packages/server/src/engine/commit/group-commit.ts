@@ -91,7 +91,7 @@ export class GroupCommit {
   /** Returns once the change is committed. Throws `ServiceError` when the command was rejected, or when the store is out of reach. */
   async commit(command: Command, sender: Sender = "caller"): Promise<Done> {
     const { organizationId } = command;
-    // The bound also applies to a command that makes a child. Unlike the engine's other facts, it can be rejected and tried again later.
+    // The bound also applies to a command that makes a child. Unlike the engine's facts, it can be rejected and tried again later.
     if (sender === "caller" || command.type === "submit") this.#requireRoom(organizationId);
     const deadline = sender === "caller" ? performance.now() + this.#options.commitTimeoutMs : Number.POSITIVE_INFINITY;
     this.#count(organizationId, 1);

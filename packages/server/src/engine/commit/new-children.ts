@@ -84,7 +84,7 @@ export class NewChildren {
     this.#counts.set(root, (this.#counts.get(root) ?? 0) + 1);
   }
 
-  /** Notes that the child will report the outcome of the call from now on. */
+  /** Notes that the child, and not this node, will report the outcome of the call. */
   handOver(command: ChildCommand): void {
     const { jobId: childId, origin } = command;
     this.#handedOver.push({ ...callKeyOf(command), childId, timeoutAt: origin.timeoutAt });

@@ -25,7 +25,7 @@ export interface OpenJob extends CountedJob, CallingJob {
   payloadBytes: number;
   /** The results of the job's branches that this batch needs for the list of a fork. */
   results: BranchResults;
-  /** The notice for the job's parent; undefined when the job has not ended. */
+  /** The notice that this batch makes for the job's parent; undefined when it makes none. */
   notice: ChildNotice | undefined;
   /** The epochs of calls that were ended by the notice of a child. */
   readonly told: Set<number>;

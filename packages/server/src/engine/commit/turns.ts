@@ -8,7 +8,7 @@ export class Turns {
    * organization as costly.
    */
   readonly #restUntil = new Map<string, number>();
-  /** The number of jobs whose commands the next batch may take. Only organizations whose time ran out in a batch have an entry. */
+  /** For each organization, the number of jobs whose commands the next batch may take. Only organizations that used too much time have an entry. */
   readonly #rooms = new Map<string, number>();
   /** The organizations whose commands were deferred after a long preparation, and have not been decided since. */
   readonly #prepared = new Set<string>();
@@ -170,8 +170,9 @@ export interface BatchTurn {
 }
 
 /**
- * The longest time that all commands of one organization may take in one batch, in milliseconds. The other commands go into the next batch. Loading
- * and writing take about as long again, and other organizations in the batch wait for all of it.
+ * The longest time in milliseconds that all commands of one organization may take in one batch: when the batch has no other organization, and when it
+ * has. The rest of the commands goes into the next batch. Loading and writing take about as long again, and other organizations in the batch wait for
+ * all of it.
  */
 const aloneTurnMs = 20;
 const sharedTurnMs = 2;

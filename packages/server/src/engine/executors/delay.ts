@@ -38,7 +38,10 @@ function checkConfig(config: JsonObject): Problem[] {
   return "problem" in read ? [{ pointer: read.field === "" ? "" : `/${read.field}`, detail: read.problem }] : [];
 }
 
-/** Replaces expressions by valid times, so that the rest can be checked. The value of an expression is known only when a job reaches the step. */
+/**
+ * Returns a valid value for each field that has an expression, so that the other fields can be checked. The value of an expression is known only when
+ * a job reaches the step.
+ */
 function stoodIn(config: JsonObject): JsonObject {
   const right: JsonObject = { seconds: 0, until: "2026-01-31T12:00:00Z" };
   return Object.fromEntries(Object.entries(right).filter(([field]) => !isConstant(config[field] ?? null)));

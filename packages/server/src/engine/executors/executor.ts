@@ -12,8 +12,8 @@ import type { Failure } from "../../core/job/fact.ts";
 import type { JsonObject, JsonValue } from "../../core/json/json.ts";
 
 /**
- * An executor is one value of this type: its type, its texts, its config schema and, if it makes calls, one function. A new executor touches only the
- * list in `executors/catalog.ts` and docs/executors.md: the API, the dashboard and the tests read that list.
+ * Everything that the service knows about an executor is in one value of this type. So a new executor needs only its own file, an entry in the list
+ * in `executors/catalog.ts` and a part of docs/executors.md: the API, the dashboard and the tests read that list.
  */
 export type Executor = (PassKind | WaitKind | DelayKind | ForkKind | TaskKind | JobKind | CallExecutor) &
   ExecutorDescription;

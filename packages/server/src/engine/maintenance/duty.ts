@@ -31,7 +31,7 @@ export class DutyRoster {
     if (shift.running === undefined) this.#setTimer(duty, shift);
   }
 
-  /** Begins nothing more, and waits for running duties up to `graceMs`, because one of them may be waiting for a store that is out of reach. */
+  /** Begins nothing more, and waits for running duties, but only up to `graceMs`: one of them may be waiting for a store that is out of reach. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopped = true;
     for (const shift of this.#shifts.values()) clearTimeout(shift.timer);

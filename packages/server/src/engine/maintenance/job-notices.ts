@@ -15,7 +15,7 @@ export interface JobNoticesOptions {
   readonly lateMs: number;
   /** The bound on the notices that are read at once, in bytes. */
   readonly maxBytes: number;
-  /** The time after which a round ends, once it has told at least one job. The next round looks for notices that came meanwhile. */
+  /** The time after which a round tells no more jobs, unless it has told none yet. The next round looks for notices that came meanwhile. */
   readonly maxRoundMs: number;
   /** Tells a job a fact. Throws `ServiceError` when the job does not accept it. */
   readonly report: (key: JobKey, fact: UntimedFact) => Promise<unknown>;
@@ -24,7 +24,10 @@ export interface JobNoticesOptions {
 }
 
 const maxNoticesAtOnce = 500;
-/** The largest number of notices of one job in one commit. Children of a job end together, and each commit writes the whole state of their parent. */
+/**
+ * The number of notices that are delivered at once. It is large, because the children of a job often end together, and each commit writes the whole
+ * state of their parent.
+ */
 const maxToldAtOnce = 250;
 const maxOrganizationsInTurn = 100;
 const shareInTurn = 20;

@@ -33,9 +33,9 @@ export class JobTelling<Found extends { readonly organizationId: string }> {
   }
 
   /**
-   * Tells jobs, in their order, until `endMs` (a reading of `performance.now()`). None of the jobs may belong to a busy organization. `tell` returns
-   * whether it changed its job. The round is not cut short before it has changed a job: jobs that cannot be changed would be first again in the next
-   * round.
+   * Tells jobs, those of each organization in their order, until `endMs` (a reading of `performance.now()`). None of the jobs may belong to a busy
+   * organization. The given `tell` tells one job, and returns whether this changed the job. The round is not cut short before it has changed a job:
+   * jobs that cannot be changed would be first again in the next round.
    */
   async tell(
     found: readonly Found[],

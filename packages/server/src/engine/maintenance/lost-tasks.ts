@@ -16,7 +16,7 @@ export interface LostTasksOptions {
   readonly nodeId: string;
   readonly everyMs: number;
   readonly plans: Plans;
-  /** Tells a job a fact, and returns whether that changed it. */
+  /** Tells a job a fact, and returns whether this changed the job. */
   readonly report: (key: JobKey, fact: UntimedFact) => Promise<boolean>;
   /** Receives the number of leases that had run out. */
   readonly onLost: (count: number) => void;
@@ -80,7 +80,7 @@ async function takeOver(
       lockTimeoutMs: shortLockTimeoutMs,
     });
   for (const group of Map.groupBy(tasks, ({ organizationId }) => database.groupOf(organizationId)).values()) {
-    // A commit reads and writes the whole state of each job. So the tasks of one job are ended in one commit if possible.
+    // A commit reads and writes the whole state of each job. So the facts about the tasks of one job go into one commit if possible.
     const byJob = [...Map.groupBy(group, ({ jobId }) => jobId).values()].flat();
     for (const candidates of partsOf(byJob, everyPairJoined)) {
       const part = candidates.filter((task) => !reports.isBusy(task));

@@ -25,7 +25,7 @@ export interface TakeoverOptions {
   readonly everyMs: number;
   readonly lookAround: () => Promise<Neighbourhood>;
   readonly plans: Plans;
-  /** Tells a job a fact, and returns whether that changed it. */
+  /** Tells a job a fact, and returns whether this changed the job. */
   readonly report: (key: JobKey, fact: UntimedFact) => Promise<boolean>;
   /** Whether the dispatcher knows of this call. */
   readonly owes: (call: CallKey) => boolean;
@@ -35,8 +35,8 @@ export interface TakeoverOptions {
 const maxCallsAtOnce = 500;
 
 /**
- * Takes over the calls of nodes that are dead or have left, and makes them again. The calls of an organization whose reports are not committed yet
- * stay with their node until then.
+ * Takes over the calls of nodes that are dead or have left, and tells their jobs, so that the calls are made again. The calls of an
+ * organization stay with their node until the reports of earlier rounds to its jobs are committed.
  */
 export function takeoverDuty(options: TakeoverOptions): Duty {
   const { database, everyMs, lookAround, plans, roomCount } = options;

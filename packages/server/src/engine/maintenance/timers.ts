@@ -22,7 +22,7 @@ export interface TimersOptions {
   /** When a round has looked for due versions, or has told jobs, for this long, it leaves the rest to the next round. */
   readonly maxRoundMs: number;
   readonly parking: Parking;
-  /** Tells a job that its timer is due, and returns whether that changed it. */
+  /** Tells a job that its timer is due, and returns whether this changed the job. */
   readonly wake: (key: JobKey) => Promise<boolean>;
   /** The number of calls for which this node has room. A job for whose call there is no room is left to another node. */
   readonly roomCount: () => number;

@@ -2,7 +2,7 @@ import type { Timestamp } from "../../core/time.ts";
 
 /**
  * The clock for all times and ids is the database's. Each heartbeat reads it. Between two heartbeats, this node counts on with its monotonic timer,
- * so a step of the machine's own clock moves no timer and no id.
+ * so a jump of the machine's own clock moves no timer and no id.
  */
 export class DatabaseClock {
   #offset: number;
@@ -33,7 +33,7 @@ export class DatabaseClock {
 
   /**
    * The longest time that may have passed. The monotonic timer stands still while a machine sleeps, and only the machine's own clock shows the sleep.
-   * A step of that clock forward looks like a sleep. A step back hides nothing, because the monotonic timer still counts.
+   * A jump of that clock forward looks like a sleep. A jump back hides nothing, because the monotonic timer still counts.
    */
   elapsedMs(since: Moment): number {
     return Math.max(this.#monotonicMs() - since.monotonicMs, this.#machineMs() - since.machineMs);

@@ -7,7 +7,7 @@ export interface FailureDetectorOptions {
   readonly heartbeatMs: number;
 }
 
-/** A node may not judge the other nodes when it has not looked at them, or had no heartbeat of its own, for longer than this. */
+/** A node must not judge the other nodes when it has not looked at them, or had no heartbeat of its own, for longer than this. */
 export function longestGapMs({
   leaseMs,
   heartbeatMs,
@@ -21,9 +21,9 @@ export interface Heartbeat {
 }
 
 /**
- * Finds dead nodes by the rule that Kubernetes uses for leases. A node is dead when this node has seen its heartbeat unchanged for a whole lease,
- * measured by this node's own monotonic timer, while the store answered. The age of a heartbeat is no evidence: during an outage of the store no node
- * can renew its heartbeat, and all nodes would look dead when the store is back.
+ * Finds dead nodes by the rule that Kubernetes uses for leases. Another node is dead when this node has seen no change of its heartbeat for a
+ * whole lease, measured by this node's own monotonic timer, while the store answered. The age of a heartbeat is no evidence: during an outage of the
+ * store no node can renew its heartbeat, and all nodes would look dead when the store is back.
  */
 export class FailureDetector {
   readonly #options: FailureDetectorOptions;

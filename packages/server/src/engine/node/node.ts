@@ -3,7 +3,7 @@ import { beat, listNodes, type NodeRow, removeNode } from "../../store/jobs/node
 import type { DatabaseClock, Moment } from "./clock.ts";
 import { FailureDetector, longestGapMs } from "./failure-detector.ts";
 
-/** The minimum time without an answer after which the store counts as out of reach. A heartbeat may be late on a busy node. */
+/** The store never counts as out of reach before this time without an answer, because a heartbeat may be late on a busy node. */
 const leastReachMs = 2_500;
 
 export interface NodeOptions {
@@ -27,12 +27,12 @@ export type StoreTrouble =
   | "lease-expired";
 
 export interface Neighbourhood {
-  /** The ids of the nodes that may own jobs, this node's id first. */
+  /** The ids of the nodes that may hold calls, this node's id first. */
   readonly livingNodeIds: readonly string[];
   readonly deadNodes: readonly NodeRow[];
 }
 
-/** This process as one of the service's nodes. It has one heartbeat row, however many jobs the node owns. */
+/** This process as one of the service's nodes. It has one heartbeat row, however many calls the node holds. */
 export class Node {
   readonly #options: NodeOptions;
   readonly #detector: FailureDetector;
@@ -74,12 +74,12 @@ export class Node {
     return { livingNodeIds: [nodeId, ...living.map((node) => node.nodeId)], deadNodes };
   }
 
-  /** False when other nodes may have taken this node's jobs. It also counts the time while the process was stopped or the machine slept. */
+  /** False when other nodes may have taken over this node's calls. The time while the process was stopped or the machine slept counts too. */
   isLeaseValid(): boolean {
     return this.#options.clock.elapsedMs(this.#lastBeat) < this.#options.leaseMs;
   }
 
-  /** Grows by one whenever the lease is renewed after it had run out. Jobs of an earlier term may have another owner by now. */
+  /** Grows by one whenever the lease is renewed after it had run out. Another node may hold the calls of an earlier term by now. */
   leaseTerm(): number {
     return this.#leaseTerm;
   }

@@ -60,7 +60,7 @@ export class NotConnectedError extends Error {
 
 export class RefusedAddressError extends Error {}
 
-/** Thrown when the name has no address now. `code` is the resolver's code, such as ENOTFOUND. */
+/** Thrown when the look-up of a name gave no address. `code` is the resolver's code, such as ENOTFOUND. */
 export class UnresolvedNameError extends Error {
   readonly code: string;
 
@@ -77,7 +77,10 @@ const connectTimeoutMs = 10_000;
  */
 const attemptTimeoutMs = 2_000;
 
-/** Returns all addresses of a name that the rule allows. With `autoSelectFamily` the platform asks for all of them, and tries one after the other. */
+/**
+ * Returns the function that looks up names. It gives only the addresses that the rule allows. With `autoSelectFamily` the platform asks for all of
+ * them, and tries one after the other.
+ */
 function guardedLookup(rule: AddressRule, resolve: ResolveHost): LookupFunction {
   return (hostname, _options, callback) => {
     resolve(hostname).then(

@@ -9,11 +9,11 @@ import { definitionLimits } from "./definition-limits.ts";
 /** The findings about a new definition: it is valid when there are no problems. */
 export interface DefinitionFindings {
   readonly problems: PlacedProblem[];
-  /** Problems that may occur when a job runs. */
+  /** What does not make the definition invalid, such as a problem that may occur when a job runs. */
   readonly warnings: PlacedProblem[];
 }
 
-/** A definition to check, and the place where it is to be registered. */
+/** A definition to check, and the workflow in which it is to be registered. */
 export interface DefinitionToCheck {
   readonly text: string;
   /** The name of the workflow that is to get the version; undefined when it is not known. */

@@ -5,8 +5,8 @@ import type { JobKey } from "../../store/jobs/jobs.ts";
 import type { Portion } from "./job-history.ts";
 
 /**
- * Reads the events of a job whose numbers are above `after`, in portions, so that reads and commits of others can run in between. Reads at most
- * `limit` events, and fewer when their payloads are too large for one answer.
+ * Reads the events with numbers above `after` that a job has received. It reads in portions, so that reads and commits of others can run in between.
+ * It reads at most `limit` events, and fewer when their payloads are too large for one answer.
  */
 export async function readEvents(
   db: Queryable,

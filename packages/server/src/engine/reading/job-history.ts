@@ -82,8 +82,8 @@ function isMeant({ status, branch }: RunSearch, run: StepRun<ValuePlace>): boole
 }
 
 /**
- * The bound on the entries of one search. A job may have tens of thousands of entries. So a search for a rare status ends after this many and returns
- * what it has found so far.
+ * The number of entries after which a search takes no more runs. A job may have tens of thousands of entries. So a search for a rare status returns
+ * what it has found by then.
  */
 const maxScannedEntries = 20_000;
 
@@ -107,7 +107,8 @@ export async function foldBranches(db: Queryable, key: JobKey, fold: BranchFold)
 }
 
 /**
- * Collects the runs of a page. The entries of several branches are mixed in the history, so reading continues until all runs of the page are over.
+ * Collects the runs of a page. The entries of several branches are mixed in the history. So on a job with branches, reading continues until all
+ * runs of the page have succeeded, or to the end of the history.
  */
 class RunPage {
   readonly #search: RunSearch;

@@ -221,7 +221,7 @@ export function wholeJob(job: Job, entries: readonly HistoryEntry[]): WholeJob {
   return { job, steps, output: outputOf(job, steps), isLarge: false, entries, earlierRunCounts: new Map() };
 }
 
-/** The place of the output of the step that ended a job with branches. That step may have started before all the runs that are shown. */
+/** The place of the output of the step that ended the job. In a job with branches, that step may have started before all the runs that are shown. */
 function outputPlace({ state }: Job, entries: readonly PlacedEntry[]): ValuePlace | undefined {
   if (state.status !== "SUCCEEDED") return undefined;
   const last = entries.findLast((entry) => entry.type === "step.succeeded" && entry.branch === undefined);

@@ -76,7 +76,7 @@ export class TaskDesk {
     if (counter !== undefined) void this.#serve(counter);
   }
 
-  /** Offers the tasks of a commit to the workers that wait here. */
+  /** Makes the object through which a commit offers its tasks to the workers that wait here. */
   offers(): TaskOffers {
     return new WaiterOffers<Waiter>({
       reserve: (key, count) => this.#reserve(key, count),
@@ -89,7 +89,7 @@ export class TaskDesk {
     for (const { waiters } of this.#counters.values()) yield* waiters;
   }
 
-  /** Returns tasks to their queue when they could not be given to their worker. */
+  /** Puts tasks back into their queues, because they could not be given to their workers. */
   async putBack(tasks: readonly TakenTask[]): Promise<void> {
     await putTasksBack(this.#options.database, tasks);
     for (const { organizationId, queue } of tasks) this.ring({ organizationId, queue });
@@ -109,7 +109,7 @@ export class TaskDesk {
     };
   }
 
-  /** Answers every waiting poll with the tasks that there are, even if there are none. */
+  /** Answers every waiting poll: with the tasks that are being handed out to it, or with none. */
   close(): void {
     this.#isClosed = true;
     for (const counter of [...this.#counters.values()]) {
@@ -291,7 +291,7 @@ function freeOf({ waiters }: Counter): Waiter[] {
   return [...waiters].filter(({ signal, isReserved }) => !signal.aborted && !isReserved);
 }
 
-/** Deals the places in rounds: in each round, every poll that asks for more tasks gets one more place. So few tasks are spread over all polls. */
+/** Deals the places in rounds: in each round, every poll that asks for more tasks gets one more place. This spreads a few tasks over all polls. */
 function deal(waiters: readonly Waiter[]): Waiter[] {
   const dealt: Waiter[] = [];
   for (let round = 0; dealt.length < maxTasksAtOnce; round += 1) {

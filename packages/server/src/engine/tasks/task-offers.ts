@@ -17,7 +17,7 @@ export interface TaskOffers {
   offer(tasks: readonly NewTask[]): readonly (string | undefined)[];
   /** Notes the tasks that this attempt gives to workers. The workers hold them once the attempt is committed. */
   note(handed: readonly HandedTask[]): void;
-  /** Ends the offers. Call it once the outcome of the attempt is known. */
+  /** Ends the offers. Call it when the outcome of the attempt is known. */
   end(isCommitted: boolean): void;
 }
 

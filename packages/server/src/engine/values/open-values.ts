@@ -11,7 +11,7 @@ import { type RecentValue, RecentValues } from "./recent-values.ts";
 export interface OpenValuesOptions {
   readonly maxBytes: number;
   readonly reasonCount: number;
-  /** Receives the bytes that were read for an organization. */
+  /** Receives the number of bytes that were read for an organization. */
   readonly noteBytes?: (organizationId: string, bytes: number) => void;
 }
 

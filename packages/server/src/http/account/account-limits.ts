@@ -8,7 +8,7 @@ const AccountLimitSchema = Type.Object(
   {
     name: oneOf(["organizations", "userTokens"], {
       description:
-        "The name of the limit: the organizations that you created, except deleted ones, or your valid user tokens.",
+        "What the limit counts: the organizations that you created, except deleted ones, or your valid user tokens.",
     }),
     maximum: Type.Integer(),
     usedCount: Type.Integer(),

@@ -5,8 +5,8 @@ import type { App, ServerParts } from "../door/app.ts";
 import { closed, noContent } from "../door/schemas.ts";
 
 /**
- * The schemas of passwords have no length limits, since they count UTF-16 code units. The rules for passwords count characters, and report what is
- * too long or too short.
+ * The schemas of passwords have no length limits, because a schema counts the characters of the text as it was sent. The rules for passwords count
+ * those of the normalized text, and report what is too long or too short.
  */
 export const PasswordSchema = Type.String({ description: "Your password, as a confirmation." });
 

@@ -29,10 +29,10 @@ const PermissionCheckSchema = Type.Object(
 
 const path = "/organizations/:organizationId/permissions";
 
-/** Narrow tokens may ask, too. WhoAmI tells their bounds. */
+/** A token that is bound to some workflows or tags can call these operations, too. WhoAmI says what it is bound to. */
 const unaffected = { workflows: "unaffected", tags: "unaffected" } as const;
 
-/** Returns the caller's permissions in an organization, so that pages and programs show only what the caller may do. */
+/** The operations that tell callers their permissions in an organization, so that pages and programs show only what the caller may do. */
 export function ownPermissionRoutes(app: App, parts: ServerParts): void {
   getOwnPermissionsRoute(app, parts);
   checkPermissionsRoute(app);

@@ -42,8 +42,8 @@ export function auditSearchOf(organizationId: string, filters: AuditFilters): Au
   const after = filters.after === undefined ? null : parseTime("after", filters.after);
   const before = filters.before === undefined ? null : parseTime("before", filters.before);
   if (after !== null && before !== null && after >= before) {
-    const detail = "must be later than after";
-    throw new ServiceError("ValidationError", `before ${detail}.`, { problems: [{ pointer: "/before", detail }] });
+    const detail = "must be later than `after`";
+    throw new ServiceError("ValidationError", `\`before\` ${detail}.`, { problems: [{ pointer: "/before", detail }] });
   }
   return {
     organizationId,
@@ -83,7 +83,7 @@ export const AuditEntrySchema = Type.Object(
       type: "object",
       additionalProperties: true,
       description:
-        "The details of the change: the fields of something new, `{field: {from, to}}` for something changed, or the reason why it was denied.",
+        "The details of the change: the fields of something new, `{field: {from, to}}` for something changed, or the reason why the request was denied.",
     }),
     seal: Type.Optional(
       Type.Object(

@@ -31,7 +31,7 @@ const FindingSchema = Type.Object(
 const VerificationSchema = Type.Object(
   {
     isIntact: Type.Boolean(),
-    checkedEntries: Type.Integer({ description: "The number of entries that a seal covers." }),
+    checkedEntries: Type.Integer({ description: "The number of entries that the seals cover." }),
     checkedSeals: Type.Integer(),
     unsealedEntries: Type.Integer({
       description: "The number of entries that wait for a seal and cannot be checked yet.",

@@ -24,7 +24,7 @@ export function addExamples({ paths }: DocumentWithBodies): void {
   }
 }
 
-/** Returns the success with the highest status if there are several, since a first request gets that status. */
+/** Returns the success with the highest status if there are several, since a request that creates something gets that status. */
 function answerOfSuccess(responses: DocumentedOperation["responses"]): Content | undefined {
   const found = Object.entries(responses).filter(([status, { content }]) => status < "300" && content !== undefined);
   return found.at(-1)?.[1].content;

@@ -10,7 +10,7 @@ import { type DocumentWithOperations, describeHeaders } from "./document-headers
 /** The version is read from the package, so that the document and the package cannot differ. */
 const { version } = createRequire(import.meta.url)("../../../package.json") as { readonly version: string };
 
-/** Collects the declarations of all routes that are registered after it. The port may be known only once the server listens. */
+/** Collects the declarations of all routes that are registered after this call. `serverUrl` is called later, as the port may not be known yet. */
 export function collectDeclarations(app: App, basePath: string, serverUrl: () => string): void {
   void app.register(swagger, {
     openapi: {

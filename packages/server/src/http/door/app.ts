@@ -63,9 +63,9 @@ declare module "fastify" {
     readonly engine: Engine;
   }
   interface FastifyRequest {
-    /** Set before any handler of an operation that needs a permission runs. */
+    /** Set before the handler runs, if the operation needs a credential. */
     caller: Caller;
-    /** The caller's permissions in the organization of the path. */
+    /** The caller's permissions in the organization of the path. If the path names no organization, these are `caller.permissions`. */
     granted: PermissionSet;
     /** The length of the raw body. */
     bodyBytes: number;
@@ -87,7 +87,7 @@ declare module "fastify" {
     "x-replayable"?: boolean;
   }
   interface FastifyContextConfig {
-    /** The rule by which the operation enforces the bounds of narrow tokens. Without it, the operation refuses them all (`bounds-check.ts`). */
+    /** The rule by which the operation enforces the bounds of tokens (`bounds-check.ts`). Without it, the operation rejects tokens with bounds. */
     readonly bounds?: BoundsRule;
     /** The effect of a repeated request (`idempotency.ts`). A POST must declare it, or take an Idempotency-Key. */
     readonly repetition?: Repetition;
@@ -103,8 +103,8 @@ declare module "fastify" {
 }
 
 /**
- * The effect of a request that is repeated under the same id of its call. An operation with `IdempotencyHeaders` gives the first answer again
- * (`transactOnce`, `commitOnce`); every other POST of the document must declare one of these, or the service does not start.
+ * The effect of a request that a generated client repeats under the same id (`request-key.ts`). An operation with `IdempotencyHeaders` gives the
+ * first answer again (`transactOnce`, `commitOnce`); every other POST of the document must declare one of these, or the service does not start.
  * - `replayed`: it gives the first answer again, but takes no Idempotency-Key. If a hash of its body were stored under a known key, the hash could be
  *   used to guess passwords.
  * - `renewed`: its answer shows a secret, which is not stored. A repetition revokes what the first attempt made and answers with a new secret

@@ -29,7 +29,7 @@ export class AuditDenials {
     this.#logger = logger;
   }
 
-  /** Returns undefined when there is nothing to record. Never rejects: a denied caller gets the answer even if the denial cannot be written. */
+  /** Returns undefined when there is nothing to write. Never rejects: a denied caller gets the answer even if the denial cannot be written. */
   record(error: unknown, request: FastifyRequest): Promise<void> | undefined {
     if (!(error instanceof ServiceError) || error.code !== "AuthorizationError") return undefined;
     const organizationId = organizationOf(request);
@@ -114,8 +114,8 @@ function isAudited({ method, routeOptions }: FastifyRequest): boolean {
 
 /**
  * Returns the organization whose audit trail records the denial; undefined when there is none. A caller who does not belong to the organization in
- * the path got a 404 before anything could be denied. When the path names no organization, it is the organization of the API token or the OAuth
- * client; for any other caller there is none.
+ * the path got a 404 before anything could be denied. When the path names no organization, the function returns that of the API token or the OAuth
+ * client; any other caller has none.
  */
 function organizationOf({ params, caller }: FastifyRequest): string | undefined {
   // Public pages have no caller.
@@ -127,7 +127,8 @@ function organizationOf({ params, caller }: FastifyRequest): string | undefined 
 
 /**
  * Returns a hash that distinguishes one attempt from another. It is kept in memory, for a minute or longer, and never written, since a body may hold
- * a password. A request that is denied before the handler runs has an unread body, so it is read here, up to the length that would be accepted.
+ * a password. If a request is denied before the handler runs, its body has not been read. Such a body is read here, up to the length that would be
+ * accepted.
  */
 function hashOfBody({ body, raw, routeOptions }: FastifyRequest): string | Promise<string> {
   // A request whose client hung up gives no more data, and not even an event.

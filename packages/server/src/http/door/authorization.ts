@@ -24,7 +24,7 @@ export function authorization(
 ): onRequestHookHandler {
   return (request, _reply, done) => {
     const bearer = bearerOf(request);
-    // Many callers may share one address, so a caller whose token was valid a moment ago is not stopped.
+    // Many callers may share one address. So after too many failures from it, a caller whose token was valid a moment ago is still let in.
     if (failedAccess.isOver(networkOf(addressOf(request))) && !authenticator.isFamiliar(bearer))
       throw failedAccess.error();
     const caller = authenticator.authenticate(bearer, () => sourceOf(request));

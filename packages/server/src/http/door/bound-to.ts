@@ -5,7 +5,7 @@ import { closed, eventIdSchema, Id, TagName } from "./schemas.ts";
 
 const maxBound = 100;
 
-/** The field of a body that binds a token. */
+/** Returns the schema of `boundTo`, the field of a request that gives a token its bounds. */
 export function boundToBody(maxNameLength: number) {
   return closed(
     {

@@ -15,7 +15,7 @@ import type { JobKey } from "../../store/jobs/jobs.ts";
 import type { VersionChoice } from "../../store/workflows/versions.ts";
 
 /**
- * The rule by which an operation enforces the bounds of narrow tokens, for each kind of bound:
+ * The rule by which an operation enforces the bounds of tokens, for each kind of bound:
  * - `path`: the workflow or the tag in its path is checked;
  * - `job`: the job in its path is checked: its workflow, the tag by which it was submitted, or the job itself;
  * - `handler`: the query or the body names the thing, and the handler calls the functions below;
@@ -91,7 +91,7 @@ export function requireEvent({ bounds }: Caller, eventId: string): void {
 
 function requireTag(bounds: Bounds, tag: string | null): void {
   if (mayUseTag(bounds, tag)) return;
-  const other = tag === null ? "a version that is not named by such a tag" : `the tag ${tag}`;
+  const other = tag === null ? "a version that was not chosen by such a tag" : `the tag ${tag}`;
   throw outOfBounds(bounds, `it cannot be used for ${other}`);
 }
 

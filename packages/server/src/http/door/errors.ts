@@ -100,7 +100,7 @@ export function sendNoSuchOperation(reply: FastifyReply, allowedMethods: readonl
   sendError(reply, error);
 }
 
-/** Answers bytes that never became a request: they are not HTTP, or the headers are too large or too slow. */
+/** Answers bytes that never became a whole request: they are not HTTP, the headers are too large, or the request arrives too slowly. */
 export function answerBrokenRequest(
   error: Error & { readonly code?: string },
   socket: Socket,
@@ -116,7 +116,7 @@ export function answerBrokenRequest(
   socket.end([start, ...lines, "", answer.body].join("\r\n"));
 }
 
-/** Answers a request with an `Expect` other than `100-continue`, which Node.js passes to no route. */
+/** Answers a request with an `Expect` other than `100-continue`. Node.js passes such a request to no route. */
 export function answerExpectation(response: ServerResponse, headers: Readonly<Record<string, string>>): void {
   const { status, headers: all, body } = brokenAnswer(unknownExpectation, headers);
   response.writeHead(status, all).end(body);
@@ -127,7 +127,7 @@ interface BrokenRequest {
   readonly detail: string;
 }
 
-/** The same as the default of Node.js, which its options could change. */
+/** This is also the default of Node.js. It is set here, because a command-line option of Node.js could change the default. */
 export const maxHeaderBytes = 16_384;
 
 const notHttp: BrokenRequest = { status: 400, detail: "The bytes that were sent are not a valid HTTP request." };

@@ -1,4 +1,4 @@
-/** Knows the methods of each path. A known path with another method gets a 405 and not a 404, and OPTIONS answers the list of methods. */
+/** Knows the methods of each path. A known path with another method gets a 405 and not a 404, and the answer to OPTIONS lists the methods. */
 export class KnownPaths {
   readonly #paths = new Map<string, Set<string>>();
 

@@ -8,8 +8,8 @@ type Asked = Pick<FastifyRequest, "url"> & {
 };
 
 /**
- * Returns the path of a request in the form in which it may be logged: without the query. A page is logged only by its pattern, since its path may be
- * somebody's link.
+ * Returns the path of a request in the form in which it may be logged: without the query. A page is logged only by its pattern, since its
+ * path may hold the secret of a link.
  */
 export function loggedPath({ url, routeOptions }: Asked): string {
   if (routeOptions.schema?.hide === true && routeOptions.url !== undefined) return routeOptions.url;

@@ -26,7 +26,7 @@ export interface Door {
 
 /**
  * Makes the declaration of each route the only source of its authorization, its errors in the document and its name in the metrics. The service does
- * not start with a route that does not declare its permission, or a POST that does not declare its repetition.
+ * not start with a route that does not declare its permission, or with a POST that neither takes an Idempotency-Key nor declares its repetition.
  */
 export function completeOperations(app: App, door: Door): void {
   app.addHook("onRoute", (route) => {

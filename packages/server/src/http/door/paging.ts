@@ -69,8 +69,8 @@ export interface Page {
 type IsKey = (key: string) => boolean;
 
 /**
- * Reads the page that a request asks for. A token is bound to the operation, the path (and so to the organization, or else the caller) and the
- * filters. A malformed token, or a token of another list, is rejected.
+ * Reads the page that a request asks for. A page token is bound to the operation, the path and the filters. If the path names no
+ * organization, the token is bound to the caller too. A malformed token, or a token of another list, is rejected.
  */
 export function pageOf(request: FastifyRequest, isKey: IsKey = isUuid): Page {
   return readPage(request, isKey, 25);

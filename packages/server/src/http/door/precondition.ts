@@ -50,7 +50,8 @@ export function rejectPrecondition(declared: object | undefined): onRequestHookH
 }
 
 /**
- * A proxy that compresses an answer marks its ETag as weak. The service's ETags stand for a state and not for bytes, so the mark makes no difference.
+ * Reads the ETags without the marks of weak ones. A proxy that compresses an answer marks its ETag as weak. The service's ETags stand for a state and
+ * not for bytes, so the mark makes no difference.
  */
 function readTags(text: string): readonly string[] | "any" {
   if (text === "*") return "any";

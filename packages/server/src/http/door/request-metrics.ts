@@ -1,4 +1,4 @@
-/** Collects facts about the requests to operations. */
+/** Counts and measures the requests to operations. */
 export interface RequestMetrics {
   requestStarted(): void;
   requestFinished(operationId: string, status: number, durationMs: number): void;

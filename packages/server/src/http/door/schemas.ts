@@ -29,7 +29,7 @@ export function oneOf<const Values extends string[]>(values: readonly [...Values
   return Type.Enum(values, { type: "string", ...options });
 }
 
-/** The characters below U+10000 that are invisible or change lines and direction. Variation selectors are not among them, since emoji need them. */
+/** The characters below U+10000 that are invisible, break lines or change direction, except U+FE00 to U+FE0F, which emoji need. */
 const hiddenCharacters = [
   "\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f",
   "\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u2800\\u3164\\ufeff\\uffa0\\ufff0-\\ufffb",

@@ -118,7 +118,7 @@ const FactsSchema = Type.Object(
       ),
     ),
     callCount: count(
-      "The number of calls of the organization that are under way or queued: on the node in state `queued`, on all nodes together in state `roomFull`.",
+      "The number of calls of the organization that are under way or queued. In state `queued`, these are the calls on the node that holds the call; in state `roomFull`, the calls on all nodes together.",
     ),
     maxCallsPerNode: count("The maximum number of calls of the organization that one node runs at once."),
     error: Type.Optional(JobErrorSchema),
@@ -281,7 +281,7 @@ function isTimeName(name: string): boolean {
   return name === "since" || name === "leaseUntil" || name.endsWith("At");
 }
 
-/** Core has times as numbers, and the API has them as texts. The names of times end in `At`, except those in `isTimeName`. */
+/** Core has times as numbers, and the API has them as texts. The names of times end in `At`, except `since` and `leaseUntil`. */
 function rendered(value: unknown, name = ""): unknown {
   // The progress is the worker's own value, so its numbers stay numbers.
   if (name === "progress") return value;

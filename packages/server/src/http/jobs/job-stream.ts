@@ -11,7 +11,7 @@ import { JobParams, noContent } from "../door/schemas.ts";
 import { renderEntry } from "./job-history.ts";
 import { accessCheck, Bell, lookMs, sendStream, serverSentEvent, slice, streamResponse } from "./server-sent.ts";
 
-/** The number of waits of `lookMs` after which a quiet stream sends a heartbeat. */
+/** The number of waits of `lookMs` after which a quiet stream sends a heartbeat and reads the job again. */
 const looksPerHeartbeat = 15;
 
 export function jobStreamRoutes(app: App, parts: ServerParts): void {

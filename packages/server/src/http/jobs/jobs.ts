@@ -255,7 +255,7 @@ async function steer(
   };
 }
 
-/** The version is looked up in the transaction that writes the job, so that the tag's version at that moment is used. */
+/** Returns by what the version is chosen. The transaction that writes the job looks it up, so that a tag's version at that moment is used. */
 function chosenVersion(choice: Static<typeof VersionChoiceSchema> | undefined): VersionChoice {
   if (choice?.versionId !== undefined) return { by: "versionId", versionId: choice.versionId.toLowerCase() };
   if (choice?.versionNumber !== undefined) return { by: "versionNumber", versionNumber: choice.versionNumber };
@@ -304,7 +304,10 @@ async function settledJob(
   }
 }
 
-/** Tells by the size of the request whether a job that ended at once has a short answer. Measuring each answer would cost as much as writing it. */
+/**
+ * Guesses from the length of the request and the number of entries whether a job that ended at once has a short answer. Measuring each answer would
+ * cost as much as writing it.
+ */
 function isShort(request: FastifyRequest, done: Done): boolean {
   return done.type === "done" && isFinished(done.job.state) && request.bodyBytes * done.entries.length < shortBytes;
 }

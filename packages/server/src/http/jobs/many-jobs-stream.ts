@@ -134,7 +134,7 @@ function* untoldProblems(jobs: readonly WatchedJob[], requestId: string): Genera
   for (const job of jobs) {
     if (job.problem === undefined || job.isTold) continue;
     job.isTold = true;
-    // When the caller has lost access to an organization, the waiting place of this job is freed.
+    // A job that cannot be read takes no waiting place, for example after the caller has lost access to its organization.
     job.unwatch();
     const problem = problemDetails(job.problem, requestId);
     yield serverSentEvent(idOf(jobs), "job.unreadable", { ...job.key, problem });
@@ -158,7 +158,7 @@ async function checkAll(parts: ServerParts, request: FastifyRequest, jobs: reado
   await Promise.all(jobs.map((job) => check(parts, request, job)));
 }
 
-/** Notes whether the caller may not (or no longer) read the job. Throws errors that are not about one job, such as a store that cannot be reached. */
+/** Notes the problem if the caller must not read the job. Throws errors that are not about one job, such as a store that cannot be reached. */
 async function check(parts: ServerParts, request: FastifyRequest, job: WatchedJob): Promise<void> {
   if (job.problem !== undefined) return;
   try {
@@ -169,7 +169,7 @@ async function check(parts: ServerParts, request: FastifyRequest, job: WatchedJo
   }
 }
 
-/** Also returns false if a job cannot be read, since the client may not have been told of that yet. */
+/** Also returns false if a job cannot be read, since perhaps the client has not been told of that yet. */
 async function areAllFinished(parts: ServerParts, jobs: readonly WatchedJob[]): Promise<boolean> {
   await lookAtNew(parts, jobs);
   for (const job of jobs) job.isNew = true;

@@ -79,7 +79,7 @@ export const JobStateSchema = Type.Object(
 type RenderedState = Static<typeof JobStateSchema>;
 type RenderedExecution = Static<typeof ExecutionSchema>;
 
-/** Renders the state of a job, bounded in size, with a warning for each kind of value that is left out. */
+/** Renders the state of a job, bounded in size, with warnings that say which runs and which values are left out. */
 export function renderState(whole: WholeJob, plan: Plan): { state: RenderedState; warnings: string[] } {
   const { job, steps: runs, entries, earlierRunCounts } = whole;
   const latestVisits = new Map(runs.map((run) => [run.name, run]));

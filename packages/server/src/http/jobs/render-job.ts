@@ -374,7 +374,7 @@ export function renderStep(step: StepRun, plan: Plan): RenderedStep {
   return rendered;
 }
 
-/** Returns the first branch that waits for events. Such a branch needs somebody to act; all others continue by themselves. */
+/** Returns the first branch that waits for events. Such a branch needs somebody to send them. */
 function waitingCursor({ state }: WholeJob["job"]) {
   return state.status === "RUNNING" ? state.cursors.find(({ stand }) => stand.phase === "waiting") : undefined;
 }

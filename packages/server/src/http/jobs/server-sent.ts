@@ -7,7 +7,7 @@ import { whileRead } from "../door/answers/unread-pieces.ts";
 import type { ServerParts } from "../door/app.ts";
 import { isStillAllowed } from "../door/authorization.ts";
 
-/** While a stream is quiet, it checks this often whether its token is still valid. */
+/** While a stream is quiet, it checks this often whether its caller still has access. */
 export const lookMs = 1_000;
 /** The part of a history that a stream reads at once, and keeps in memory while its client reads slowly. `maxSize` is in characters. */
 export const slice = { limit: 200, maxSize: 1_000_000 };

@@ -14,7 +14,7 @@ import { type Look, showPage } from "./look.ts";
 import { showTooLate } from "./problem-page.ts";
 import { wayOut } from "./sign-in-form.ts";
 
-/** Sends the browser to an external issuer, and takes it back. */
+/** Sends the browser to an external issuer, and signs the person in when the browser comes back. */
 export function externalSignIn(provider: Provider, parts: ServerParts, look: Look): Middleware {
   const journeys = new Journeys(provider, parts, look);
   return async (ctx, next) => {

@@ -1,7 +1,7 @@
 import type { KoaContextWithOIDC } from "oidc-provider";
 import { type Page, pageHeaders, renderPage } from "../pages/page.ts";
 
-/** The look of the sign-in's pages, and the settings that all of these pages share. */
+/** The settings that all pages of the sign-in share. */
 export interface Look {
   readonly isSecure: () => boolean;
   readonly homeUrl: () => string;

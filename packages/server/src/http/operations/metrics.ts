@@ -192,7 +192,10 @@ function sumOf({ classes }: MetricRow): number {
   return classes.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Jobs are counted from the newest to the oldest. Their ids are in the order of time. */
+/**
+ * Returns the time before which some jobs are not counted yet: jobs are counted from the newest to the oldest. The id of a job begins with the time
+ * of its submission.
+ */
 async function incompleteBefore(
   db: Queryable,
   { organizationId }: MetricRange,

@@ -34,7 +34,7 @@ export class Metrics implements RequestMetrics {
   });
   readonly #limited = new Counter({
     name: "stepwell_rate_limited_total",
-    help: "Requests that a rate limit refused, by scope (organization, token, user) and policy (requests, submits). The scope `door` with the policy `refusals` counts requests that were refused before they were authorized, after too many refusals.",
+    help: "Requests that a rate limit refused, by scope (organization, token, user) and policy (requests, submits). The scope `door` with the policy `refusals` counts requests that were refused before they were authorized, because too many requests of their network or caller had been refused.",
     labelNames: ["scope", "policy"],
     registers: [this.registry],
   });

@@ -37,10 +37,10 @@ interface Visit {
 
 /**
  * The page to which an invitation's link leads. It makes an account, or asks for the password of an existing one, and accepts the invitation in the
- * same step. Everything that matters is in the form, so that another site cannot send it in somebody's name. People who joined on this page need not
- * type their password again: instead, the sign-in accepts a cookie, once and within a minute. A form that another site sends gets no cookie;
- * otherwise that site could sign the browser in as somebody else. People whose domain has a provider sign in only there, so the page takes no
- * password from them.
+ * same step. The page reads no cookie: only the form says who acts, so another site cannot send the form in somebody's name. People who joined on
+ * this page need not type their password again: instead, the sign-in accepts a cookie, once and within a minute. The answer to a form that another
+ * site sent sets no cookie; otherwise that site could sign the browser in as somebody else. People whose domain has a provider sign in only at that
+ * provider, so the page takes no password from them.
  */
 export function invitationPage(app: App, parts: ServerParts): void {
   void app.register(async (scope: App) => {
@@ -129,7 +129,7 @@ async function joinKnown(
         status: errorKinds.RateLimitError.status,
       });
     case "accepted": {
-      // The check is repeated with the account's address, in which no letter outside of ASCII hides the domain.
+      // The check is repeated with the account's address: in the typed one, a letter outside of ASCII may have hidden the domain from the first.
       const knownProblem = providerProblem(parts, visit, result.email);
       if (knownProblem !== undefined) return sendForms(parts, reply, visit, { email, knownProblem });
       await acceptAs(parts, request, result.userId, visit.code);

@@ -85,7 +85,7 @@ ${button("Set the password")}
   return sendPage(reply, { status: problem === undefined ? 200 : 400, title: "Choose a password", content });
 }
 
-/** Marks the browser as known. The owner of the account signs in here next, and wrong guesses of somebody else must not delay that. */
+/** Makes the browser a known device. The owner of the account signs in here next, and wrong guesses of somebody else must not delay this sign-in. */
 function keepDevice({ publicUrl }: ServerParts, reply: FastifyReply, device: string): void {
   const isSecure = publicUrl().startsWith("https:");
   const { name, maxAgeSeconds } = knownDeviceCookie(isSecure);

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { Markup } from "./html.ts";
 
-/** The style of all pages of the service. It is inside of each page, so nothing more has to be loaded, and the policy names its hash. */
+/** The style of all pages of the service. It is inside each page, so nothing more has to be loaded. The content security policy has its hash. */
 export const style = new Markup(`
 :root { color-scheme: light dark; --paper: #f5f6f8; --card: #fff; --ink: #1b2430; --soft: #566173; --line: #8a94a6;
   --accent: #1f5fbf; --on-accent: #fff; --alert: #a4161a; --alert-paper: #fdecec; }
@@ -39,5 +39,5 @@ hr { margin: 20px 0; border: 0; border-top: 1px solid var(--line); }
 @media (max-width: 400px) { main { padding: 24px 16px; } }
 `);
 
-/** The hash of the style in the form of the content security policy. */
+/** The hash of the style, as the content security policy names it. */
 export const styleHash = `sha256-${hash("sha256", style.text, "base64")}`;

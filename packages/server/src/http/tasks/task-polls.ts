@@ -38,7 +38,7 @@ export function taskPollRoutes(app: App, parts: ServerParts): void {
         tags: ["tasks"],
         summary: "Take tasks from a queue",
         description:
-          "The answer has up to `maxTasks` tasks, which the worker then holds by their leases. With `waitSeconds`, the answer comes as soon as there is a task, or when the time is up. Of the tasks that wait, those with the highest `priority` come first; among these, workflows take turns. The operation takes no Idempotency-Key: when the answer is lost, its tasks are handed out again after their leases.",
+          "The answer has up to `maxTasks` tasks, which the worker then holds until their leases end. With `waitSeconds`, the answer comes as soon as there is a task, or when the time is up. Of the tasks that wait, those with the highest `priority` come first; among these, workflows take turns. The operation takes no Idempotency-Key: when the answer is lost, its tasks are handed out again after their leases have ended.",
         params: QueueParams,
         querystring: closed({ waitSeconds: waitSecondsSchema(config) }),
         body: closed({

@@ -20,7 +20,7 @@ const queueFields = {
   polledAt: Type.Optional({
     ...Time,
     description:
-      "The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has ever asked. Unless the queue is paused, it is also left out some time after no worker has asked for a day.",
+      "The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has ever asked. If no worker has asked for a day, the service later forgets the time, unless the queue is paused.",
   }),
   workerCount: Type.Integer({ description: "The number of workers that asked in the last five minutes." }),
   pausedAt: Type.Optional({
@@ -72,7 +72,7 @@ function listTaskQueuesRoute(app: App, { database }: ServerParts): void {
         tags: ["tasks"],
         summary: "List task queues",
         description:
-          "The answer lists, in the order of their names, the queues in which tasks wait, from which workers have asked for tasks, or which somebody paused.",
+          "The answer lists, in the order of their names, the queues in which tasks wait, from which workers hold tasks or have asked for tasks, or which somebody paused.",
         params: OrganizationParams,
         querystring: closed({ ...pagingParameters }),
         response: {

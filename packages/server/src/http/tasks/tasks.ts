@@ -14,7 +14,7 @@ import { AnyJson, answer, closed, Id, NoBody, Time } from "../door/schemas.ts";
 
 const TaskParams = Type.Object({
   organizationId: Type.String({ format: "uuid", description: "The organization." }),
-  taskId: Type.String({ description: "The task, as PollTasks answered it." }),
+  taskId: Type.String({ description: "The id of the task, from the answer of PollTasks." }),
 });
 
 const AnsweredTaskSchema = Type.Object(

@@ -4,9 +4,8 @@ const path = "/api-tokens";
 const aliasPath = "/api-auth-tokens";
 
 /**
- * Registers each operation on API tokens a second time, below the path that other clients of this interface use, with the same declaration and
- * handler. In the document the alias is an operation of its own, since generated clients need one method for each path. The audit trail has one
- * action for both.
+ * Registers each operation on API tokens a second time, below another path that some clients use, with the same declaration and handler. In the
+ * document, the alias is an operation of its own, because generated clients need one method for each path. The audit trail has one action for both.
  */
 export function aliasApiTokens(app: App): void {
   app.addHook("onRoute", ({ method, routePath, handler, schema, config }) => {

@@ -114,8 +114,8 @@ function registerWorkflowVersionRoute(app: App, parts: ServerParts): void {
       const { organizationId, workflowId } = request.params;
       const { definition } = request.body;
       const { ifChanged = false } = request.query;
-      // An unknown workflow is reported only when the version is registered, because a repetition must get its first answer even after the workflow
-      // was deleted.
+      // An unknown workflow is not reported here but by `registerWorkflowVersion`, because a repetition must get the first answer even after the
+      // workflow was deleted.
       const nameOfWorkflow = (await findWorkflow(database, request.params))?.name;
       const checked = await definitionChecks.check(organizationId, { text: definition, nameOfWorkflow });
       const { warnings } = checked;
@@ -124,7 +124,7 @@ function registerWorkflowVersionRoute(app: App, parts: ServerParts): void {
       const answered = await registerWorkflowVersion(parts, act, request.params, version, (version, created) =>
         renderNewVersion(version, { created, warnings }),
       );
-      // A first answer that an earlier release stored under its Idempotency-Key has no `created`.
+      // A repetition may get a first answer that an earlier release stored, and such an answer has no `created`.
       const registered = { ...answered, created: answered.created ?? true };
       if (!registered.created) return reply.code(200).send(registered);
       const location = `${basePath}/organizations/${organizationId}/workflows/${workflowId}/versions/${registered.versionId}`;

@@ -20,7 +20,7 @@ export type PasswordByLinkOutcome =
   /** The browser keeps `device`, so that the next sign-in recognizes this browser. */
   | { readonly outcome: "set"; readonly device: string }
   | { readonly outcome: "rejected"; readonly problems: readonly Problem[] }
-  /** The link was never made, has ended, or was used or replaced. */
+  /** The link was never made, has ended, was used or replaced, or the member who made it may no longer open the account. */
   | { readonly outcome: "dead-link" };
 
 export type PasswordByLinkParts = Pick<PasswordParts, "database" | "engine" | "signIn"> & {
@@ -35,9 +35,9 @@ export interface PasswordByLink {
 
 /**
  * Sets the password of the user whom a link is for. Ends all earlier access, because somebody else may have created the account. Only a user token
- * that was made together with the link stays valid. A use whose link was used up while it waited for its turn counts as a failed sign-in of its
- * network address, because many uses of one link at the same moment would otherwise fill the queue of the password hashes. Throws 429 after too many
- * attempts.
+ * that was made together with the link stays valid. If another request uses the link up while this one waits to hash the password, this one counts as
+ * a failed sign-in from its network address. Otherwise many requests with one link at the same moment would fill the queue of the password hashes.
+ * Throws 429 after too many attempts.
  */
 export async function setPasswordByLink(
   parts: PasswordByLinkParts,
@@ -99,9 +99,9 @@ async function linkedUser(db: Queryable, linkHash: Buffer, at: Timestamp): Promi
 }
 
 /**
- * Checks a link that a member made. It works only for a user whose only organization is also the member's, and who has no permission there that the
- * member lacks. This is checked when the link is made and again when it is used. In the meantime, the member may have been removed, and the user may
- * have left, joined another organization or got more permissions.
+ * Checks a link that a member made. The link works only while its user is in exactly one organization, and the member may change members there and
+ * lacks no permission that the user has. This is checked when the link is made and again when it is used. In the meantime, the member may have been
+ * removed, and the user may have left, joined another organization or got more permissions.
  */
 async function mayStillOpen(db: Queryable, { userId, createdBy }: PasswordLinkUser, at: Timestamp): Promise<boolean> {
   if (createdBy.type !== "user") return true;

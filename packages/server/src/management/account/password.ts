@@ -30,7 +30,7 @@ export interface PasswordChange {
 
 /**
  * Changes the caller's password. Ends all other access of the caller: all sessions and, without `keepUserTokens`, all user tokens. The credential of
- * the request stays valid. Throws 409 when somebody else changes the password at the same time.
+ * the request stays valid. Throws 409 when another request changes the password at the same time.
  */
 export async function changePassword(parts: PasswordParts, act: CallerAct, change: PasswordChange): Promise<void> {
   const { engine, authenticator } = parts;
@@ -57,10 +57,10 @@ export interface KeptAccess {
 
 /**
  * Ends the access that existed before the password was changed: a link that sets it, all sessions with what was issued in them, all user tokens, and
- * the advantage of known browsers. Only what `KeptAccess` names stays valid. Somebody else's access may be the very reason for the change, and a user
- * token can make more tokens. Call it in the transaction of the change and after the change, so that the account's row is locked. Then a session or a
- * token that begins at the same time either comes earlier and is ended here, or is checked against the new password. Returns the details for the
- * account's activity.
+ * what known devices may do at the sign-in. Only what `KeptAccess` names stays valid. All of this ends because somebody else's access may be the very
+ * reason for the change, and because a user token can make more tokens. Call it in the transaction of the change and after the change, so that the
+ * account's row is locked. Then a session or a token that begins at the same time either comes earlier and is ended here, or is checked against the
+ * new password. Returns the details for the account's activity.
  */
 export async function endFormerAccess(
   transaction: Transaction,

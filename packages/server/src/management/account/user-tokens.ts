@@ -115,7 +115,7 @@ async function revoke(
   return revoked.tokenHash;
 }
 
-/** The token of an earlier attempt whose answer was lost, and the time at which the password that it confirmed was set. */
+/** The token of an earlier attempt whose answer was lost, and the time at which the password that this attempt confirmed was set. */
 type Earlier = { readonly tokenId: string; readonly passwordChangedAt: Timestamp | null };
 
 async function requireUserTokenRoom(

@@ -64,8 +64,8 @@ export interface ManagementParts {
 }
 
 /**
- * Everything that a change needs if it ends a credential or takes permissions away: this node remembers both for a moment, and must forget them with
- * the change.
+ * Everything that a change needs if it ends a credential or takes permissions away: this node remembers credentials and permissions for a moment, and
+ * must forget them as soon as the change is made.
  */
 export interface RevokingParts extends ManagementParts {
   readonly authenticator: Pick<Authenticator, "forgetToken" | "forgetUser" | "forgetMembership" | "forgetOrganization">;

@@ -36,8 +36,8 @@ export interface AuditNote {
 
 /**
  * Writes the one row that an accepted change leaves. Call it once in each change, as the last statement of its transaction, so that the row and the
- * change exist only together. A repetition within `transactOnce` writes no second row. Denials are recorded by `recordDenial`: a change only throws
- * `ServiceError` AuthorizationError.
+ * change exist only together. A repetition within `transactOnce` writes no second row. A change need not record a denial: it throws `ServiceError`
+ * AuthorizationError, and `http` records it with `recordDenial`.
  */
 export async function recordAudit(
   transaction: Transaction,
@@ -77,8 +77,8 @@ export async function recordDenial(
 type DeniedNote = Omit<AuditNote, "targetId"> & { readonly targetId: string | null };
 
 /**
- * Makes the entry for a change that goes through the group commit. The entry is part of the command, and is written in the same transaction as the
- * change.
+ * Makes an entry without its id and its time. A change that goes through the group commit puts the entry into its command, so that the entry is
+ * written in the same transaction as the change.
  */
 export function auditOf(
   { actor, operation: action, clientId, requestId, address }: Act,

@@ -49,7 +49,7 @@ function changed(before: OrganizationLimits["maximums"], changes: MaximumChanges
   return Object.fromEntries(after.filter((entry): entry is [string, number] => entry[1] !== null));
 }
 
-/** Names the limits as the audit trail does, where a removed maximum is null. */
+/** Names the limits as the audit trail does, where a maximum that is not set is null. */
 function flat({ requestsPerMinute, submitsPerMinute, maximums }: OrganizationLimits) {
   const all = Object.fromEntries(maximumNames.map((name) => [name, maximums[name] ?? null]));
   return { requestsPerMinute, submitsPerMinute, ...all };

@@ -20,9 +20,9 @@ import { requireRoom } from "../maximums/maximums.ts";
 export type AcceptedInvitation = { readonly organizationId: string; readonly roles: string[] };
 
 /**
- * Makes the actor, who is a user, a member by the invitation of the code. Throws 404 for an unknown, revoked or expired invitation. Throws 403 when
- * it is for another e-mail address. Throws 409 when it was accepted before, the user is a member already, its maker may no longer grant its roles, or
- * the organization has too many members.
+ * Makes the actor, who is a user, a member by the invitation of the code. Throws 404 for an unknown, revoked or expired invitation, and 403 for an
+ * invitation of another e-mail address. Throws 409 when the invitation was accepted before or its maker may no longer grant its roles, when the user
+ * is a member already, and when the organization has too many members.
  */
 export async function acceptInvitation(
   parts: RevokingParts,
@@ -67,7 +67,7 @@ async function readInvitation(
   const organizationId = parseInvitationCode(code);
   if (organizationId === undefined) throw notFound("invitation");
   const linkHash = hashToken(code);
-  // A wrong code is rejected here, whether there is such an organization or not. Otherwise the time of the answer would show whether it exists.
+  // A wrong code is rejected before its organization is looked up. Otherwise the time of the answer would show whether that organization exists.
   if ((await findInvitationByLink(db, organizationId, linkHash)) === undefined) throw notFound("invitation");
   const organization = await organizationOf(db, organizationId);
   if (organization === undefined) throw notFound("invitation");
@@ -92,8 +92,8 @@ export async function joinByInvitation(
   if (!isMeantFor(invitation, email)) throw meantForOthers();
   if ((await findMember(transaction, organizationId, userId)) !== undefined) throw alreadyMember();
   await requireStillGrantable(transaction, invitation, now);
-  // The invitation has reserved the place. But if the operator has lowered the maximum in the meantime, the places that are left go to those who
-  // accept first.
+  // The open invitation has reserved a place. But if the operator has lowered the maximum in the meantime, there may be fewer places than open
+  // invitations, and those who accept first get them.
   await requireRoom(transaction, parts, act, { organizationId }, "members", () =>
     countMembers(transaction, organizationId),
   );

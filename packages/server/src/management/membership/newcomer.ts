@@ -68,7 +68,7 @@ async function makeAccount(
       return { userId, passwordChangedAt: createdAt };
     });
   } catch (error) {
-    // An invitation of another organization has made an account with the same address at the same time.
+    // An invitation of another organization, or a first sign-in at a provider, has made an account with the same address at the same time.
     if (isUniqueViolation(error)) return undefined;
     throw error;
   }

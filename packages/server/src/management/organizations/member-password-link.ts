@@ -42,7 +42,10 @@ export async function createPasswordLink(
   });
 }
 
-/** The permissions are compared because a caller who sets a person's password can sign in as that person. */
+/**
+ * Throws 403 unless the caller may make a link for the member. The caller must hold everything that the member may do, because a caller who sets a
+ * person's password can sign in as that person.
+ */
 async function requireMayReset(
   transaction: Transaction,
   clock: Clock,

@@ -50,8 +50,9 @@ export interface MemberRemoval extends MemberKey {
 }
 
 /**
- * Removes a member, and on request also the API tokens that the member made. Throws 403 unless the caller holds everything that the member and those
- * tokens may do, 412 when the member does not have the roles that the caller read, and 409 for the last owner.
+ * Removes a member, and on request also revokes the API tokens that the member made, directly or through other tokens. Throws 403 unless the caller
+ * holds everything that the member and those tokens may do, 412 when the member does not have the roles that the caller read, and 409 for the last
+ * owner.
  */
 export async function removeMember(
   parts: RevokingParts,
@@ -96,7 +97,7 @@ export async function leaveOrganization(
   authenticator.forgetMembership({ organizationId, userId: id });
 }
 
-/** Makes the entity tag of what can be changed of a member: the roles, in any order. */
+/** Makes the entity tag of a member from the roles, which are all that can be changed. The order of the roles does not count. */
 export function etagOfMember({ userId, roles }: Pick<Member, "userId" | "roles">): string {
   return etagOf({ userId, roles: [...roles].sort() });
 }

@@ -54,7 +54,7 @@ export interface OwnedOrganization extends OrganizationNames {
   readonly organizationId: string;
   /** The requested key. If it is left out, a key is made from the name. */
   readonly key?: string;
-  /** The user who becomes the owner, because an organization without an owner might never get one. */
+  /** The user who becomes the owner. It is required, because an organization without an owner might never get one. */
   readonly ownerId: string;
   readonly createdAt: Timestamp;
 }
@@ -134,7 +134,7 @@ export async function deleteOrganization(
   authenticator.forgetOrganization(organizationId);
 }
 
-/** Makes the entity tag of all fields of an organization that can be changed. */
+/** Makes the entity tag of an organization from all fields that can be changed. */
 export function etagOfOrganization({
   organizationId,
   name,

@@ -4,7 +4,7 @@ import { renameRoleOfMembers } from "../../store/access/members.ts";
 import { findRolesEverNamed, type Role } from "../../store/access/roles.ts";
 import type { Transaction } from "../../store/home/database.ts";
 
-/** Throws 409 when another role of the organization has or had the name. An identity provider's mapping may still use a former name. */
+/** Throws 409 when another role of the organization has or had the name: an identity provider's mapping may still use a former name for that role. */
 export async function requireFreeName(
   transaction: Transaction,
   organizationId: string,
@@ -25,7 +25,7 @@ export function renamed(before: Role, changed: Role): Role {
   return { ...changed, formerNames };
 }
 
-/** The number of former names that a role keeps. It is small enough to search them together with the role. */
+/** The maximum number of former names of a role. It is small, because a search for a name compares all of them. */
 const maxFormerNames = 20;
 
 /** Writes the role's new name into the rows of members and invitations, which name roles by their names. */

@@ -91,7 +91,10 @@ export async function updateRole(
   return changed;
 }
 
-/** Deletes a role. Throws 403 unless the caller holds everything that the role permits, and 409 while somebody has it or is invited with it. */
+/**
+ * Deletes a role. Throws 403 unless the caller holds everything that the role permits, and 409 for a built-in role and while somebody has the role
+ * or is invited with it.
+ */
 export async function deleteRole(
   { database, engine }: ManagementParts,
   act: CallerAct,
@@ -115,7 +118,7 @@ export async function deleteRole(
   });
 }
 
-/** Makes the entity tag of all fields of a role that can be changed. */
+/** Makes the entity tag of a role from all fields that can be changed. */
 export function etagOfRole({ roleId, name, ...role }: Pick<NewRole, "roleId" | keyof RoleFields>): string {
   return etagOf({ roleId, name, description: role.description, permissions: [...role.permissions].sort() });
 }

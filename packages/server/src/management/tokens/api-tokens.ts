@@ -162,7 +162,7 @@ export async function revokeApiToken(
   forgetSecrets(parts, revoked);
 }
 
-/** Makes the entity tag of all fields of a token that can be changed; using the token does not change it. */
+/** Makes the entity tag of a token from all fields that can be changed. Using the token does not change the tag. */
 export function etagOfToken(token: ApiToken): string {
   const { tokenId, tokenPrefix, previousExpiresAt } = token;
   return etagOf({ ...auditedFields(token), tokenId, tokenPrefix, previousExpiresAt });
@@ -217,7 +217,7 @@ function boundsIn(token: ApiToken): JsonValue {
   return bounds === undefined ? null : (nameBounds(bounds) as JsonValue);
 }
 
-/** Names the fields of a token that the audit trail records. None of them would let anybody recognize the token elsewhere. */
+/** Returns the fields of a token that the audit trail records. No part of the secret is among them, so nobody can recognize the token by them. */
 export function auditedFields(token: ApiToken): JsonObject {
   const { name, permissions, expiresAt } = token;
   return {

@@ -40,7 +40,7 @@ export function expiryWithin<Asked extends Timestamp | null>(
  * because a person who signed in may give a credential any life.
  */
 export async function endOfCaller(db: Queryable, { organizationId, token }: Caller): Promise<Timestamp | null> {
-  // The end of a user token never changes.
+  // The end of a user token never changes, so it need not be read from the store.
   if (token === undefined || organizationId === undefined) return token?.expiresAt ?? null;
   const own = await findApiToken(db, organizationId, token.tokenId);
   return own === undefined ? token.expiresAt : own.expiresAt;

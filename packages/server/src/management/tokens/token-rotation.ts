@@ -18,7 +18,7 @@ import { endOfCaller, requireAsLongALife } from "./expiry.ts";
 
 /**
  * Gives a token a new secret, which is returned only this once. The present secret works for another `overlapMs`. Throws 403 unless the caller has
- * every permission of the token. A caller that is a token itself must live as long as this token.
+ * every permission of the token, and for a caller that is itself a token and ends before this token.
  */
 export async function rotateApiToken(
   parts: RevokingParts,

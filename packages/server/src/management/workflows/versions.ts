@@ -15,7 +15,7 @@ import { noteStoredBytes, requireStoreRoom } from "../maximums/stored-bytes.ts";
 
 export interface NewVersion {
   readonly definition: string;
-  /** The problems that the check of the definition found. The list is empty when it is valid. */
+  /** The problems that the check of the definition found. The list is empty when the definition is valid. */
   readonly problems: readonly PlacedProblem[];
   /** True if nothing is to be registered when the newest version has an equal definition. */
   readonly ifChanged: boolean;

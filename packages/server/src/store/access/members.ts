@@ -154,7 +154,7 @@ const updateMemberRolesRow = statement<never>(
   "UPDATE member SET roles = $3 WHERE organization_id = $1 AND user_id = $2",
 );
 
-/** Renames the role for every member who has it, whether it came from a member or from an identity provider's mapping. */
+/** Renames the role for every member who has it, whether a person or an identity provider's mapping gave it. */
 export async function renameRoleOfMembers(transaction: Transaction, renamed: RenamedRole): Promise<void> {
   await transaction.query(renameRoleOfMemberRows, [renamed.organizationId, renamed.from, renamed.to]);
 }

@@ -1,7 +1,7 @@
 import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement } from "../home/database.ts";
 
-/** The limits of one organization that the operator set. */
+/** The limits that the operator set for one organization. */
 export interface OrganizationLimits {
   readonly organizationId: string;
   /** The maximums by name. A maximum that is missing here has the configured value. */

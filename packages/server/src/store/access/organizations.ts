@@ -101,7 +101,7 @@ const lockOrganizationRow = statement<Organization>(
    FOR NO KEY UPDATE`,
 );
 
-/** Writes the fields of a locked organization that can change. */
+/** Writes those fields that can change, for a locked organization. */
 export async function updateOrganization(
   transaction: Transaction,
   { organizationId, name, displayName, requiresSecondFactor }: Organization,
@@ -202,7 +202,7 @@ const deleteWorkflowsOfOrganization = statement<never>(
   "UPDATE workflow SET deleted_at = $2 WHERE organization_id = $1 AND deleted_at IS NULL",
 );
 
-/** Whether a job of this organization may still continue by itself. */
+/** Whether a job of this organization is not finished, that is, PENDING or RUNNING. */
 export async function hasUnfinishedJobs(db: Queryable, organizationId: string): Promise<boolean> {
   const rows = await db.query(findUnfinishedJob, [organizationId]);
   return rows.length > 0;

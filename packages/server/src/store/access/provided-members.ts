@@ -40,7 +40,7 @@ export interface ProvidedRoles {
   readonly providerRoles: readonly string[];
 }
 
-/** Updates the roles in the organization's own table. The table that leads from users to their organizations has no roles. */
+/** Updates the roles in the table of members. The table that leads from users to their organizations has no roles, so it need not change. */
 export async function updateProvidedMember(
   transaction: Transaction,
   { organizationId, userId, roles, providerRoles }: ProvidedRoles,

@@ -2,10 +2,10 @@ import type { EntryText, SealedEntry } from "../../core/audit-chain.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
 import { requireAllWritten, type Written } from "../home/written.ts";
 
-/** Formats a time with microseconds, as the column has it. JavaScript has only milliseconds, so a change of the microseconds would not be noticed. */
+/** Formats a time with microseconds, as the column has it. With the milliseconds of JavaScript, a change of the microseconds would not be noticed. */
 const exactTime = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-/** Organizations with entries that can be sealed, in the order of their ids. */
+/** Lists the organizations with entries that wait for a seal, in the order of the organizations' ids. */
 export async function findUnsealedOrganizations(
   db: Queryable,
   afterOrganizationId: string | null,
@@ -55,8 +55,8 @@ const findNewestSealRow = statement<Seal>(
 );
 
 /*
- * Look-ups read pages by id, and the results are joined outside the database. In a new store without statistics, PostgreSQL planned a join here as a
- * hash join over all rows: a list of 25 took 378 ms instead of 1 ms.
+ * Each function below reads the rows of one page by their ids, and its callers join the results outside the database. In a new store without
+ * statistics, PostgreSQL planned a join here as a hash join over all rows: a list of 25 took 378 ms instead of 1 ms.
  */
 
 /** Lists the entries that wait for a seal, in the order of their ids, which is the order of their times. */

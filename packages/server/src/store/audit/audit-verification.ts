@@ -2,7 +2,7 @@ import type { SealedEntry } from "../../core/audit-chain.ts";
 import { type Queryable, statement } from "../home/database.ts";
 import { type Seal, sealColumns } from "./audit-seals.ts";
 
-/** Lists seals in the order of their numbers, from after `afterNumber`. */
+/** Lists the seals whose numbers are above `afterNumber`, in the order of their numbers. */
 export async function listSeals(
   db: Queryable,
   organizationId: string,
@@ -47,7 +47,7 @@ const listCoveredRows = statement<CoveredEntry>(
   "each-time",
 );
 
-/** Lists the ids of all entries, in their order. */
+/** Lists the ids of the organization's entries in their order, whether a seal covers them or not. */
 export async function listEntryIds(
   db: Queryable,
   organizationId: string,
@@ -69,13 +69,19 @@ const listEntryIdRows = statement<{ entryId: string }>(
   "each-time",
 );
 
-/** The seal that covers an entry; null for an entry that waits for a seal. An entry that was tampered with may have two such rows, or none. */
+/**
+ * The number of the seal that covers an entry; null for an entry that waits for a seal. If the tables were tampered with, an entry may have two
+ * standings, or none.
+ */
 export interface EntryStanding {
   readonly entryId: string;
   readonly sealNumber: number | null;
 }
 
-/** One statement reads both lists, so that both show the same instant. Otherwise an entry could move from one list to the other between two reads. */
+/**
+ * Finds the standings of these entries. One statement reads both tables, that of the waiting entries and that of the covered ones. Between two
+ * statements, an entry could move from one table to the other.
+ */
 export async function findEntryStandings(
   db: Queryable,
   organizationId: string,

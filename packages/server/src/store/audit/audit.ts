@@ -14,15 +14,15 @@ export interface AuditEntry {
   readonly entryId: string;
   readonly recordedAt: Timestamp;
   readonly actor: Actor & { readonly name?: string };
-  /** The operation's name in the document, or a similar name for an act that is no operation of it. */
+  /** The operation's name in the OpenAPI document, or a similar name for an act that is not in that document. */
   readonly action: string;
   readonly outcome: AuditOutcome;
   readonly targetType: string;
   readonly targetId: string | null;
   readonly requestId: string;
-  /** The network address from which the request came. */
+  /** The network address from which the request came; "" for the command line and for the service itself. */
   readonly address: string;
-  /** The changed fields; never a secret, never a payload. */
+  /** More about the operation, such as the changed fields; never a secret, never a payload. */
   readonly details: JsonObject;
 }
 

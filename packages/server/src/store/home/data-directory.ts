@@ -15,8 +15,8 @@ export function inDataDirectory<Result>(directory: string, work: () => Result): 
 }
 
 /**
- * Makes one directory after the other. With `recursive`, Node.js would retry forever when the system answers ENOENT below an existing directory, as
- * it does in /proc.
+ * Makes the directory and its missing parents, one after the other. With the option `recursive`, Node.js would retry forever when the system answers
+ * ENOENT below an existing directory, as it does in /proc.
  */
 function makeDirectory(directory: string): void {
   if (existsSync(directory) && statSync(directory).isDirectory()) return;

@@ -1,10 +1,10 @@
 /**
  * The interface of the store. It has one dialect (PostgreSQL). `embedded.ts` opens the embedded store, and `postgres.ts` opens a PostgreSQL server or
- * a Citus cluster. Statements are named values for two reasons: the server can plan each only once per connection, and a test can check all of them
- * against the rules of `docs/internals/store.md`.
+ * a Citus cluster. Statements are named values for two reasons: the server needs to plan each of them only once per connection, and a test can check
+ * all of them against the rules of `docs/internals/store.md`.
  */
 export interface Database extends Queryable {
-  /** The lane for requests, which look up credentials and change resources. It never keeps commits, heartbeats or duties waiting. */
+  /** The lane for requests, which look up credentials and change resources. Commits, heartbeats and duties never wait in its line. */
   readonly requests: Database;
   /**
    * The lane for one read of a list, a history, a large job or a metric of one organization. The number of such reads at a time is bounded, and
@@ -110,7 +110,8 @@ export interface Merged {
 /**
  * - `organization`: the statement names the organization in the WHERE or VALUES of every table, so that it goes to one shard.
  * - `global`: the statement reads or writes small tables that belong to no organization and have keys of their own (users, nodes).
- * - `maintenance`: the statement reads candidates over all organizations. Maintenance duties, the readers of the nodes' metrics, the start of a node and the check of the audit trail run it.
+ * - `maintenance`: the statement reads rows of all organizations. Maintenance duties, the readers of the nodes' metrics, the start of a node and the
+ *   check of the audit trail run such statements.
  */
 export type Scope = "organization" | "global" | "maintenance";
 
@@ -201,7 +202,7 @@ export class TransactionAbortedError extends Error {
   }
 }
 
-/** Whether an error is a unique violation (SQLSTATE 23505). The statement tells which constraint was violated. */
+/** Whether an error is a unique violation (SQLSTATE 23505). The caller knows from its statement which constraint was violated. */
 export function isUniqueViolation(error: unknown): boolean {
   return sqlState(error) === "23505";
 }

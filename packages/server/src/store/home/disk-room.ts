@@ -21,7 +21,7 @@ export class DiskRoom {
     if (error instanceof DiskFullError) this.#set(true);
   }
 
-  /** Writes a temporary file. The file is where the tables are, and is removed afterwards. */
+  /** Looks whether the disk has room: PostgreSQL writes a temporary file, where the tables are, and removes it afterwards. */
   async look(transact: Database["transaction"]): Promise<void> {
     try {
       await transact(async (transaction) => {
@@ -48,7 +48,7 @@ const useLittleMemory = statement<never>(
   "each-time",
 );
 
-/** Sorts about two megabytes. */
+/** Sorts about two megabytes. With little memory, PostgreSQL needs a temporary file for them. */
 const sortOnDisk = statement<never>(
   "sort_on_disk",
   "global",

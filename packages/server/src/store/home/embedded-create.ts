@@ -13,7 +13,7 @@ import { basename, dirname, join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import { DurableFileSystem, describeFileError } from "./durable-file-system.ts";
 
-/** The entry of the child process that creates an embedded cluster: `node embedded-create.js DIRECTORY PARENT`. */
+/** The program of the child process that creates an embedded cluster: `node embedded-create.js DIRECTORY PARENT`. */
 const [, , directory, parent] = process.argv;
 if (directory === undefined || parent === undefined)
   throw new Error("The arguments are the directory and the id of the parent process.");

@@ -66,7 +66,7 @@ export class EmbeddedSocket extends EventEmitter {
     const request = this.#written.length === 1 ? this.#written[0] : Buffer.concat(this.#written);
     this.#written = [];
     if (request === undefined) return;
-    // The exchange runs to its end before this returns. The promise is only there to carry an error.
+    // The exchange runs to its end before `execProtocolRawStream` returns. The promise is only there to carry an error.
     const answered = this.#timed(() =>
       this.#pglite.execProtocolRawStream(request, {
         syncToFs: false,

@@ -21,8 +21,8 @@ export interface EmbeddedOptions extends SyncOptions {
   readonly timeoutMs: number;
   readonly readTimeoutMs: number;
   /**
-   * Called when the store has stopped after a panic. The usual reason is that there was no room for its log. The process must end, and the store
-   * recovers from the log at the next start.
+   * Called after PostgreSQL panicked. The usual reason is that there was no room for its log. The process must end, and the store recovers from the
+   * log at the next start.
    */
   readonly onPanic: (reason: string) => void;
   /** Called when the store's disk becomes full, and when it has room again. */
@@ -154,8 +154,8 @@ async function createCluster(dataDir: string, cluster: string): Promise<void> {
   child.stderr.on("data", (chunk: Buffer) => {
     complaint += chunk.toString("utf8");
   });
-  const [code] = (await once(child, "exit")) as [number | null];
+  const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
   if (code === 0) return;
-  const reason = complaint.trim() || `the process that creates it ended with ${code}`;
+  const reason = complaint.trim() || `the process that creates it ended with ${code ?? signal}`;
   throw new DataDirectoryError(dataDir, `but no store could be created in ${cluster}: ${reason}.`);
 }

@@ -49,7 +49,7 @@ export class FairQueue<Item> {
     this.rested(owner);
   }
 
-  /** An item of this owner has ended. Its place is free for items of other owners now, and for items of the same owner only after `rested`. */
+  /** Notes that an item has ended. Its place is free for items of other owners now, and for items of the same owner only after `rested`. */
   rest(): void {
     this.#runningCount -= 1;
   }
@@ -62,7 +62,7 @@ export class FairQueue<Item> {
 
   /**
    * Returns a function that tells whether an item of this owner could run at once if it were added now. Call the function once for each item, in
-   * order: it counts the items of earlier calls that could run at once as running.
+   * order: an item for which it returned true counts as running in the calls that follow.
    */
   beginsAtOnce(): (owner: string) => boolean {
     let free = this.#maxRunning - this.#runningCount;

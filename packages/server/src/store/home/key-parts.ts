@@ -12,8 +12,8 @@ export interface PartSize {
 
 /**
  * The part size for statements that name their rows by two arrays, `organization_id = ANY($1) AND job_id = ANY($2)`. PostgreSQL looks up every pair
- * of the two arrays. For 400 jobs of 400 organizations these are 160,000 look-ups, and the planner then prefers a scan of the whole table. The keys
- * of a few organizations stay in one statement.
+ * of the two arrays. For 400 jobs of 400 organizations these are 160,000 look-ups, and the planner then prefers a scan of the whole table. So
+ * a part has few organizations, but all of their keys.
  */
 export const everyPair: PartSize = { organizations: 8, keys: Number.MAX_SAFE_INTEGER };
 

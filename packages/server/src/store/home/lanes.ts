@@ -4,15 +4,15 @@ import { FairQueue } from "./fair-queue.ts";
 import { ReadTime } from "./read-time.ts";
 
 /**
- * A way to the store. There are three lanes, so that no request of a user keeps a commit, a heartbeat or a duty waiting. One is for the engine. One
- * is for requests, which look up credentials and change resources, and are short. One is for reads of lists, histories and metrics, which may be
- * long.
+ * A way to the store. There are three lanes, so that commits, heartbeats and duties do not wait in one line with the requests of users. One is for
+ * the engine. One is for requests, which look up credentials and change resources, and are short. One is for reads of lists, histories and metrics,
+ * which may be long.
  */
 export interface Lane {
   readonly pool: pg.Pool;
   /**
-   * The settings with which each transaction on this connection begins. They are needed when the session does not keep them, because a connection
-   * pooler may give each transaction another session.
+   * Returns the settings with which each transaction on a connection must begin. They are needed behind a connection pooler, which may give each
+   * transaction another session.
    */
   readonly settingsOf?: SettingsOf;
   /** Runs `work`, which takes one connection of the pool, when its turn comes. */
@@ -27,7 +27,7 @@ export interface Lanes {
   readonly reads: ReadLane;
 }
 
-/** A lane with connections of its own. The pool keeps the order. */
+/** A lane with connections of its own. The pool gives them out in the order in which they are asked for. */
 export function ownLane({ pool, settingsOf }: Pick<Lane, "pool" | "settingsOf">): Lane {
   return { pool, ...(settingsOf && { settingsOf }), run: (work) => work() };
 }
@@ -40,7 +40,7 @@ interface SharedLanes {
   readonly limitMs: () => number | undefined;
 }
 
-/** The lanes of a store that has only one session. When the session is free, it goes to the first lane in this order that waits for it. */
+/** The lanes of a store that has only one session. When the session becomes free, the engine gets it before requests, and requests before reads. */
 export function sharedLanes(
   pool: pg.Pool,
   limits: { readonly requests: number; readonly reads: number },

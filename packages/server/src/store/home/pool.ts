@@ -128,7 +128,7 @@ async function areShardsOther(lane: Lane, options: PoolOptions, error: unknown):
   return await options.sharding.shards.relearn(db).catch(() => false);
 }
 
-/** Runs a single statement, in a session with its settings. */
+/** Runs a single statement outside of a transaction. If the session does not keep the settings of its lane, sets them for the statement. */
 async function runAlone<Row>(
   lane: Lane,
   statement: Statement<Row>,

@@ -1,7 +1,10 @@
 import pg from "pg";
 import { StoreUnavailableError, sqlState } from "./database.ts";
 
-/** Thrown when the database that DATABASE_URL names cannot be used. The message names the setting, says what to do, and holds no password. */
+/**
+ * Thrown when the database that DATABASE_URL names cannot be used. The message names the setting and the reason, and has no password in it. For the
+ * usual reasons, it also says what to do.
+ */
 export class DatabaseUnusableError extends Error {
   constructor(sentence: string, cause?: unknown) {
     super(`DATABASE_URL: ${sentence}`, { cause });
@@ -144,7 +147,7 @@ const troubles: readonly (readonly [RegExp, Say])[] = [
     ({ place, message }) =>
       `the server at ${place} has no connection left (${message}). Raise its max_connections, or lower STEPWELL_DATABASE_POOL_SIZE.`,
   ],
-  [/^57P0[123] /, ({ place, message }) => `the server at ${place} accepts no connections yet (${message}).`],
+  [/^57P0[123] /, ({ place, message }) => `the server at ${place} accepts no connections now (${message}).`],
   [
     /unsupported startup parameter/,
     ({ place, message }) =>

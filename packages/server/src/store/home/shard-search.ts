@@ -26,7 +26,10 @@ export class ShardSearch {
     this.#now = now;
   }
 
-  /** Returns the rows of all workers that answer. Throws when no worker answers, or when one does not answer and the search needs all of them. */
+  /**
+   * Returns the rows of all workers that answer; no rows while the search rests. Throws when no worker answers, or when one does not answer and the
+   * search needs all of them.
+   */
   async run<Row>(db: Queryable, wanted: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
     if (this.#now() < (this.#restsUntil.get(wanted.name) ?? 0)) return [];
     const rows = await this.#askAll(db, wanted, values);

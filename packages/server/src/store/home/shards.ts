@@ -60,9 +60,9 @@ export class Shards {
   }
 
   /**
-   * Learns the shards again. Call it when the server refused something that the known shards allow, because shards may have been moved or split.
-   * Returns whether the shards have changed. The server is asked at most every ten seconds, so that a defect of ours does not ask it with each
-   * request.
+   * Learns the shards again. Call it when the server refused something that the known shards allow, or when a worker does not answer, because shards
+   * may have been moved or split. Returns whether the shards have changed. The server is asked at most every ten seconds, so that a defect of ours
+   * does not ask it with each request.
    */
   async relearn(db: Queryable): Promise<boolean> {
     if (this.#learning !== undefined) return await this.#learning;

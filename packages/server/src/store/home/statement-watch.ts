@@ -57,7 +57,8 @@ export class StatementWatch {
   /** Runs `work`, which must be synchronous. Without `limitMs` there is no time limit. */
   run<Result>(limitMs: number | undefined, work: () => Result): Result {
     if (limitMs === undefined) return work();
-    // The thread starts with the first statement that has a limit. A command that only works on the store has none and needs no thread.
+    // The thread starts with the first statement that has a limit. A process that uses only the engine's lane has no such statement, and needs no
+    // thread.
     this.#thread ??= this.#startThread();
     this.#lastExchange = (this.#lastExchange % maxExchange) + 1;
     Atomics.store(this.#state, 1, limitMs);

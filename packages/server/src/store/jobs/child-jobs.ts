@@ -4,14 +4,14 @@ import { type Queryable, statement, type Transaction } from "../home/database.ts
 import { askInParts, askTogether, everyPair, organizationsOf } from "../home/key-parts.ts";
 import type { JobKey } from "./jobs.ts";
 
-/** A root that has jobs below it. The root itself has no parent. */
+/** Names a root: the job at the top of a tree, which has no parent. */
 export interface RootKey {
   readonly organizationId: string;
   readonly rootJobId: string;
 }
 
 export interface LockedTrees {
-  /** The number of jobs below each root. Roots that have none yet are left out. */
+  /** The number of jobs below each root that was locked. Roots that have none yet are left out. */
   readonly counts: readonly (RootKey & { readonly count: number })[];
   /** The roots whose counts another transaction has locked. */
   readonly held: readonly RootKey[];
@@ -69,7 +69,9 @@ export async function insertChildren(transaction: Transaction, children: readonl
     transaction.query(countDescendants, [JSON.stringify(counts), organizations]),
   ]);
   if (written[0].length !== rows.length || written[1].length !== counts.length) {
-    throw new Error(`Only ${written[0].length} of ${rows.length} children were written.`);
+    throw new Error(
+      `Only ${written[0].length} of ${rows.length} children and ${written[1].length} of ${counts.length} counts were written.`,
+    );
   }
 }
 

@@ -14,12 +14,12 @@ export interface KeptEvent {
   readonly receivedAt: Timestamp;
   readonly duplicateCount: number;
   readonly lastDuplicateAt: Timestamp | null;
-  /** The branch of the wait that consumed the event; null for the main line. */
+  /** The branch of the wait that consumed the event; null for the main line, or when no wait has consumed the event. */
   readonly consumedByBranch: string | null;
   readonly consumedByStep: string | null;
   readonly consumedByVisit: number | null;
   readonly consumedAt: Timestamp | null;
-  /** The branch for which the event was sent; null for the main line. */
+  /** The branch for which the event was sent; null for the main line, or when any wait may take the event. */
   readonly branch: string | null;
   /** The step and the visit for which the event was sent; null when any wait may take it. */
   readonly step: string | null;
@@ -33,8 +33,8 @@ export interface EventSlice {
 }
 
 /**
- * Reads the events that are kept for a job, in the order in which they came, from after `afterNumber`: at most `limit`, and fewer when their payloads
- * are large, but at least one if there is one.
+ * Reads the events that are kept for a job and came after the event `afterNumber`, in the order in which they came: at most `limit`, and fewer when
+ * their payloads are large, but at least one if there is one.
  */
 export async function readEventSlice(
   db: Queryable,

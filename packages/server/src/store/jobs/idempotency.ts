@@ -23,7 +23,7 @@ export interface ClaimedKey {
 }
 
 /**
- * Claims keys. A key may occur only once in one call. For a key that is new or has expired it returns this claim, for any other key the earlier
+ * Claims keys. No key may occur twice in `claims`. For a key that is new or has expired it returns this claim, for any other key the earlier
  * claim. Another transaction that claims the same key waits for this one. Every claim is a write, even a replay. Otherwise, with a synchronous
  * standby, a replay could acknowledge a row that is lost in a failover.
  */
@@ -98,7 +98,7 @@ const storeAnswerRows = statement<never>(
      AND idempotency_key.idempotency_key = given.idempotency_key`,
 );
 
-/** Releases keys whose request was refused: nothing was done, so the same key may be used again. */
+/** Releases keys whose request was rejected: nothing was done, so the same key may be used again. */
 export async function releaseKeys(
   transaction: Transaction,
   keys: readonly { readonly organizationId: string; readonly idempotencyKey: string }[],

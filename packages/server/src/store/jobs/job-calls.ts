@@ -228,7 +228,7 @@ const findCallRows = statement<CallRow>(
    FROM job_call WHERE organization_id = $1 AND job_id = $2`,
 );
 
-/** Counts the calls of an organization that each node holds, begun or queued. */
+/** Counts the calls of an organization that each node holds, whether they have begun or not. */
 export async function countHeldCalls(
   db: Queryable,
   organizationId: string,
@@ -245,7 +245,7 @@ const countHeldCallRows = statement<{ nodeId: string; count: number }>(
    GROUP BY node_id`,
 );
 
-/** Whether this node still has to make the call. */
+/** Whether this node still holds the call. */
 export async function holdsCall(db: Queryable, nodeId: string, call: CallKey): Promise<boolean> {
   const { organizationId, jobId, branch, epoch } = call;
   const rows = await db.query(findHeldCall, [organizationId, jobId, branch, epoch, nodeId]);
@@ -287,9 +287,9 @@ const findOrphanedCallRows = statement<FoundCall>(
 );
 
 /**
- * Lists calls that a node has held for `ageMs`, in the order of their jobs and branches, from after `after`. Each search sorts all calls of the node.
- * A node holds a few thousand calls at most, and the index by node finds them all. An index in the right order would need one more column, which
- * every call would have to write.
+ * Lists calls that a node has held for `ageMs`, in the order of their jobs and branches, beginning after the call `after`. Each search sorts all
+ * calls of the node. A node holds a few thousand calls at most, and the index by node finds them all. An index in the right order would need one more
+ * column, which every call would have to write.
  */
 export async function findCallsOfNode(
   db: Queryable,
@@ -329,9 +329,10 @@ export interface TakenCall extends CallKey {
 }
 
 /**
- * Takes calls over from a dead node, for one group of organizations. Returns the calls that this node holds now. The other calls were taken by
- * another node, or are over. Until this node has told the job, the call keeps its epoch and the mark that it had begun. The job then makes another
- * call, and later answers of the dead node to the old call are dropped.
+ * Takes calls over from a dead node, or takes back calls that this node has forgotten (`deadNodeId` is then this node), for one group of
+ * organizations. Returns the calls that this node holds now. The other calls were taken by another node, or are over. Until this node has told the
+ * job that it took the call over, the call keeps its epoch and the mark that it had begun. The job then makes another call, and later answers to the
+ * old call are dropped.
  */
 export async function takeOverCalls(
   db: Queryable,

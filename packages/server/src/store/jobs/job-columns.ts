@@ -52,8 +52,8 @@ export const plainJobColumns = Object.keys({ ...fixedColumns, ...changingColumns
   .join(", ");
 
 /**
- * The state of a job. A state that refers to values by their numbers is stored in a separate column. So earlier releases fail when they read such a
- * job, and do not treat those values as missing.
+ * The state of a job. A state that refers to values by their numbers, or has branches, is stored in a separate column. So earlier releases fail when
+ * they read such a job, and do not treat those values and branches as missing.
  */
 export const wholeState = "coalesce(short_state, state)";
 
@@ -108,8 +108,7 @@ export function updatedPartOf(job: WrittenJob): Row<typeof updatedColumns> {
 }
 
 /**
- * Whether the state must be stored in the newer column. Releases from before branches do not know the branches of a state, and must not continue the
- * job without them.
+ * Whether the state must be stored in the newer column. A release that does not know branches yet must not continue a job as if it had none.
  */
 function isShort({ values, branches }: StoredState): boolean {
   return values !== undefined || branches !== undefined;

@@ -8,7 +8,8 @@ export function jobIdOf({ jobId }: JobKey): string {
   return jobId;
 }
 
-/** The jobs of `keyColumns` as rows for a statement, and the condition that finds a job by such a row. */
+/** The jobs of `keyColumns` as rows for a statement. */
 export const wantedJobs = "unnest($2::uuid[], $3::uuid[]) AS wanted (wanted_organization_id, wanted_job_id)";
+/** The condition that finds a job by a row of `wantedJobs`. */
 export const isWantedJob =
   "organization_id = ANY($1::uuid[]) AND organization_id = wanted_organization_id AND job_id = wanted_job_id";

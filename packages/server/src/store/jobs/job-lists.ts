@@ -13,12 +13,12 @@ export interface JobSearch {
   readonly versionNumber: number | null;
   /** The earliest time of creation, which is included. */
   readonly createdAfter: Timestamp | null;
-  /** The time before which jobs were created, which is not included. */
+  /** The time before which the jobs were created. A job of this very time is not listed. */
   readonly createdBefore: Timestamp | null;
   readonly awaitingEventId: string | null;
   /** True for jobs that wait for events now, false for the others; null for all. */
   readonly isWaiting: boolean | null;
-  /** True for jobs that no other job made; null for all. */
+  /** True for jobs that no other job made, false for the others; null for all. */
   readonly isTopLevel: boolean | null;
   /** The job whose children are listed; null for all jobs. */
   readonly parentJobId: string | null;
@@ -176,7 +176,7 @@ const fromOldest = "($15::uuid IS NULL OR job_id > $15) AND ($16::uuid IS NULL O
  */
 const maxStateBytes = 8_000_000;
 
-/** A state may be large, and each path that is read has to walk through it. So each row reads at most one path. */
+/** A state may be large, and PostgreSQL goes through it once for each path that is read. So each row reads at most one path. */
 const columns = `${plainJobColumns}, status, awaiting_event_ids AS "awaitingEventIds",
      CASE WHEN status = 'RUNNING' THEN ${wholeState} #>> '{step,name}' END AS "stepName",
      CASE WHEN status = 'FAILED' THEN ${wholeState} -> 'error' END AS error`;
@@ -260,11 +260,12 @@ function idRange(after: Timestamp | null, before: Timestamp | null): [string | n
   return [after === null ? null : firstIdAt(after - idSlackMs), before === null ? null : lastIdAt(before + idSlackMs)];
 }
 
-/** The lowest and the highest id (UUID version 7) that can have been made at the time `at`. */
+/** Returns the lowest id (UUID version 7) that can have been made at the time `at`. */
 export function firstIdAt(at: Timestamp): string {
   return idAt(at, "0000-0000-000000000000");
 }
 
+/** Returns the highest id (UUID version 7) that can have been made at the time `at`. */
 export function lastIdAt(at: Timestamp): string {
   return idAt(at, "ffff-ffff-ffffffffffff");
 }

@@ -4,7 +4,10 @@ import { type Queryable, statement, type Transaction } from "../home/database.ts
 import { askInParts, everyPairJoined, type Grouped, organizationsOf } from "../home/key-parts.ts";
 import type { JobKey } from "./jobs.ts";
 
-/** A notice that one job owes another. `branch`, `step`, `visit` and `epoch` name the call of the parent to which the notice belongs. */
+/**
+ * A notice that one job, `senderJobId`, owes another, `jobId`. `branch`, `step`, `visit` and `epoch` name the call of the parent to which the notice
+ * belongs.
+ */
 export interface JobNotice extends JobKey {
   readonly senderJobId: string;
   readonly branch: string;
@@ -49,7 +52,7 @@ const insertNoticeRows = statement<{ jobId: string }>(
    RETURNING job_id AS "jobId"`,
 );
 
-/** Which notices a node should deliver: its own, and those of other nodes once they are older than `lateMs`. */
+/** Which notices a node should deliver: those that it wrote, and those that other nodes wrote more than `lateMs` ago. */
 export interface NoticeSearch {
   readonly nodeId: string;
   readonly lateMs: number;
@@ -103,9 +106,9 @@ const findNoticeRows = statement<JobNotice & { readonly isAll: boolean }>(
 );
 
 /**
- * Finds notices of up to `organizationCount` organizations, at most `limit` of each. The organizations are in the order of their ids, from after
- * `after`. The notices come in turn: the first of each organization, then the second of each, and so on. The search goes from one organization to the
- * next by the index, so it takes no longer when an organization has many notices.
+ * Finds notices of up to `organizationCount` organizations, at most `limit` of each. The organizations are in the order of their ids, beginning
+ * after the id `after`. The notices come in turn: the first of each organization, then the second of each, and so on. The search goes from one
+ * organization to the next by the index, so it takes no longer when an organization has many notices.
  */
 export async function findNoticesInTurn(
   db: Queryable,

@@ -316,7 +316,7 @@ const readJobInputRow = statement<Pick<Job, "input">>(
   "SELECT input FROM job WHERE organization_id = $1 AND job_id = $2",
 );
 
-/** How far a job has come. It is enough for a request that waits for the job, and to notice a change by another node. */
+/** How far a job has come. It is enough to answer a request that waits for the job, and to notice a change by another node. */
 export interface JobStanding extends JobKey {
   readonly sequence: number;
   readonly status: JobStatus;
@@ -339,7 +339,7 @@ const readStandingRows = statement<JobStanding>(
 
 /**
  * Whether the store has the commit that wrote this job's entries from `firstSequence` on. The commit's transaction may still be ending on a lost
- * connection. Inserting a row with the same key waits until it has ended. That insert is then rolled back.
+ * connection. So this function first inserts a row with the same key, which waits until that transaction has ended, and rolls the insert back.
  */
 export async function hasCommit(db: Database, key: JobKey, firstSequence: number, commitId: string): Promise<boolean> {
   const values = [key.organizationId, key.jobId, firstSequence, commitId];

@@ -42,7 +42,7 @@ function writtenChange({ workflowId, measure, hour, durationClass, count, totalM
 export const changeColumns =
   "workflow uuid, measure text, hour integer, class smallint, count bigint, total bigint, max bigint";
 
-/** Lists organizations with changes that are not folded yet, in the order of their ids, from after `afterId`. */
+/** Lists organizations with changes that are not added to the rollups yet, in the order of their ids, beginning after `afterId`. */
 export async function findChangedOrganizations(
   db: Queryable,
   afterId: string | null,
@@ -65,7 +65,7 @@ const findChangedOrganizationRows = statement<{ organizationId: string }>(
 );
 
 /**
- * Takes changes out of the table for this transaction alone. Another node that folds changes into the rollups at the same time takes other changes.
+ * Takes changes out of the table for this transaction alone. Another node that adds changes to the rollups at the same time takes other changes.
  */
 export async function takeMetricChanges(
   transaction: Transaction,

@@ -22,7 +22,8 @@ export interface MetricRow {
 }
 
 /**
- * Reads the sums of a measure: the rollups and the changes that wait to be folded. One statement reads both, so it sees them at the same instant.
+ * Reads the sums of a measure: the rollups, and the changes that are not added to them yet. One statement reads both, so it sees them at the same
+ * instant.
  * Each statement reads a slice of the range, because the embedded store keeps this thread from all other work until a statement ends.
  */
 export async function* readMetric(db: Queryable, range: MetricRange, measure: Measure): AsyncGenerator<MetricRow> {
@@ -94,7 +95,7 @@ export interface RunningJobs {
 
 /**
  * Counts the jobs that are RUNNING now and, among them, the jobs that wait for events. Counting ends after `max` running jobs, because counting all
- * of them would mean reading all of them. There is no index that has the waiting jobs of an organization and nothing else.
+ * of them would mean reading all of them. Waiting jobs are counted only among these, because no index has just the waiting jobs of an organization.
  */
 export async function countRunningJobs(
   db: Queryable,

@@ -25,8 +25,8 @@ export interface NodeRow {
 }
 
 /**
- * Lists all nodes that ever had a heartbeat and were not removed. A node counts as alive when its last heartbeat is younger than the lease, by the
- * database's clock. People use this list; the failure detector decides whose calls may be taken over.
+ * Lists all nodes that ever had a heartbeat and were not removed. `isAlive` is true when the last heartbeat is younger than the lease, by the
+ * database's clock. It is for people: from the heartbeats, the failure detector decides by this node's own timer whose calls may be taken over.
  */
 export async function listNodes(db: Queryable, leaseMs: number): Promise<NodeRow[]> {
   return await db.query(listNodeRows, [leaseMs]);

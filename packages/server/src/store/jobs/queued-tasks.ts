@@ -29,8 +29,8 @@ const queuedTaskColumns = `task.organization_id AS "organizationId", task.job_id
 export type WaitingPlace = Pick<QueuedTask, "priority" | "workflowId" | "dueAt" | "jobId" | "epoch">;
 
 /**
- * Lists waiting tasks, from after `after`: the highest priority first, then by workflow, and within a workflow the task that has been due longest
- * first. The index has them in another order, so the search reads the lines one after the other and takes the first tasks of each.
+ * Lists the waiting tasks after the place `after`: the highest priority first, then by workflow, and within a workflow the task that has been due
+ * longest first. The index has them in another order, so the search reads the lines one after the other and takes the first tasks of each.
  */
 export async function listWaitingTasks(
   db: Queryable,
@@ -82,7 +82,8 @@ export interface HeldPlace extends Pick<QueuedTask, "dueAt" | "jobId" | "epoch">
 }
 
 /**
- * Lists tasks that workers hold, from after `after`. The list is ordered by worker; for each worker, the task that has been due longest comes first.
+ * Lists the tasks that workers hold, beginning after the place `after`. The list is ordered by worker; for each worker, the task that has been due
+ * longest comes first.
  */
 export async function listHeldTasks(
   db: Queryable,

@@ -1,8 +1,8 @@
 import { type Database, type Queryable, statement } from "../home/database.ts";
 
 /**
- * Estimates how many bytes each of these organizations stores: what its jobs and its versions have added. An addition is included once it is folded
- * into the rollups, which happens within seconds. Organizations that store nothing are left out.
+ * Estimates how many bytes each of these organizations stores: what its jobs and its versions have added. An addition counts as soon as it is in
+ * the rollups, which takes a few seconds. Organizations that store nothing are left out.
  */
 export async function readStoredBytes(
   db: Database,

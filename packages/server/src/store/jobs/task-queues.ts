@@ -19,7 +19,7 @@ export interface TaskQueue {
    * worker polled it for a day.
    */
   readonly polledAt: Timestamp | null;
-  /** The number of workers that polled within the last minutes. */
+  /** How many workers polled within the last `recentSeconds`, up to `maxCounted`. */
   readonly workerCount: number;
   readonly pausedAt: Timestamp | null;
   readonly pausedBy: Actor | null;
@@ -37,8 +37,8 @@ const recentSeconds = 300;
 const maxLines = 500;
 
 /**
- * Lists queues in the order of their names, from after `after`. A queue is listed when a task waits in it, when a worker holds one of its tasks, when
- * workers poll it, or when it is paused.
+ * Lists queues in the order of their names, beginning after the name `after`. A queue is listed when a task waits in it, when a worker holds one of
+ * its tasks, when a worker has polled it within the last day, or when it is paused.
  */
 export async function listTaskQueues(
   db: Queryable,
@@ -69,8 +69,8 @@ const listQueueNames = statement<{ queue: string }>(
 );
 
 /**
- * The part of a WITH RECURSIVE that finds the queues with tasks that meet this condition, from after the name $2. It goes from one queue to the next
- * by the index.
+ * The part of a WITH RECURSIVE that finds the queues with tasks that meet this condition, beginning after the name $2. It goes from one queue to the
+ * next by the index.
  */
 function queuesOfTasks(name: string, isMeant: string): string {
   return `${name} AS (
@@ -221,7 +221,7 @@ export interface SeenWorker extends QueueKey {
   readonly worker: string;
 }
 
-/** Notes that these workers polled their queues, for one group of organizations. Each worker is named once. */
+/** Notes that these workers polled their queues, for one group of organizations. No worker may occur twice for the same queue. */
 export async function noteWorkers(
   transaction: Transaction,
   workers: readonly SeenWorker[],
@@ -296,7 +296,7 @@ const deleteOldWorkerRows = statement<QueueKey>(
 
 /**
  * Deletes the rows of the queues among these that no worker polled for a day. This is needed because any worker may poll a queue of any name. The row
- * of a paused queue stays. A queue whose tasks workers still hold needs no row, and nothing would delete its row later.
+ * of a paused queue stays. While workers still hold its tasks, a queue needs no row either, and nothing would delete the row later.
  */
 export async function deleteIdleQueues(db: Grouped, queues: readonly QueueKey[]): Promise<void> {
   const distinct = [...new Map(queues.map((key) => [`${key.organizationId} ${key.queue}`, key])).values()];
@@ -343,7 +343,7 @@ const pauseQueue = statement<{ queue: string }>(
    RETURNING queue`,
 );
 
-/** A queue that no worker has polled for a day has a row only because it is paused. Nothing would delete this row later. */
+/** A queue that no worker has polled for a day has a row only because it is paused. So resuming deletes the row: nothing else would. */
 const forgetPausedQueue = statement<{ queue: string }>(
   "forget_paused_queue",
   "organization",

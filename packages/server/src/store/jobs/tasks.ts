@@ -44,8 +44,8 @@ export interface WaitingLine {
 
 /**
  * Finds lines of tasks that wait in a queue: up to `count` lines of the highest priority, in the order of their workflows, beginning after the
- * workflow `after`. If tasks of lower priority wait too, one line of them follows. A paused queue has no lines. The search goes from one line to the
- * next by the index, so it does not read all tasks of a long line.
+ * workflow `after`. After the last workflow, they go on with the first. If tasks of lower priority wait too, one line of them follows. A paused queue
+ * has no lines. The search goes from one line to the next by the index, so it does not read all tasks of a long line.
  */
 export async function findWaitingLines(
   db: Queryable,
@@ -249,7 +249,7 @@ const takeLostTaskRows = statement<CallKey>(
      job_call.visit, job_call.epoch`,
 );
 
-/** Finds tasks whose whole time is up, beginning with the task whose time was up first. */
+/** Finds tasks, and calls of child jobs, whose whole time is up. Begins with the one whose time was up first. */
 export async function findTimedOutTasks(db: Queryable, leftOut: LeftOut, limit: number): Promise<FoundTask[]> {
   return await db.query(findTimedOutTaskRows, [...leftOutValues(leftOut), limit]);
 }

@@ -2,7 +2,7 @@ import { isWaiting } from "./job-calls.ts";
 
 /**
  * The part of a WITH RECURSIVE that finds the lines of tasks that wait in a queue (`WaitingLine`), the highest priority first. It goes from one line
- * to the next by the index, so it does not read all tasks of a long line. `first` is the condition for the lines with which it begins.
+ * to the next by the index, so it does not read all tasks of a long line. It begins with the first line that meets the condition `first`.
  */
 export function waitingLines(queue: string, first = "true"): string {
   return `line AS (

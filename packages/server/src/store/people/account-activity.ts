@@ -1,7 +1,7 @@
 import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement } from "../home/database.ts";
 
-/** The actions in the history of an account. The names are in the past tense, because each is a fact. */
+/** The actions in the history of an account. The names are in the past tense, because the actions have happened. */
 export type AccountAction =
   | "account-created"
   | "account-renamed"
@@ -63,7 +63,7 @@ const insertAccountActivityRow = statement<never>(
    WHERE user_id = $1`,
 );
 
-/** Lists activities, newest first, from before `beforeActivityId`. */
+/** Lists the activities before `beforeActivityId`, newest first. */
 export async function listAccountActivity(
   db: Queryable,
   userId: string,

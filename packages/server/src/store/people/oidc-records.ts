@@ -1,7 +1,7 @@
 import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement } from "../home/database.ts";
 
-/** A record of the OpenID provider. Names are hashes and the payload is sealed, so a reader of the table cannot use any of it. */
+/** A record of the OpenID provider. Ids and codes are stored as hashes, and the payload is sealed, so a reader of the table can use none of them. */
 export interface OidcRecord {
   readonly kind: string;
   readonly recordHash: Buffer;

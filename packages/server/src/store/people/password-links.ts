@@ -8,7 +8,7 @@ export interface PasswordLink {
   readonly createdBy: Actor;
   readonly createdAt: Timestamp;
   readonly expiresAt: Timestamp;
-  /** The user token that was made together with the link. It stays when the link is used. */
+  /** The user token that was made together with the link. Using the link revokes the user's other tokens, but not this one. */
   readonly keptTokenId: string | null;
 }
 

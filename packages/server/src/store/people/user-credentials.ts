@@ -72,7 +72,7 @@ const setPasswordRow = statement<{ userId: string }>(
   `UPDATE app_user SET password_hash = $2, password_changed_at = $3 WHERE user_id = $1 RETURNING user_id AS "userId"`,
 );
 
-/** Removes the password, so that it cannot be used to sign in until another one is set. */
+/** Removes the password. The user cannot sign in with a password until a new one is set. */
 export async function removePassword(db: Queryable, userId: string, at: Timestamp): Promise<void> {
   await db.query(removePasswordRow, [userId, new Date(at).toISOString()]);
 }
@@ -188,7 +188,7 @@ export interface SealedTotp {
   readonly totpSecret: Buffer;
 }
 
-/** Lists users' sealed TOTP secrets in the order of the users' ids, from after this user. */
+/** Lists users' sealed TOTP secrets in the order of the users' ids, beginning after the user `afterUserId`. */
 export async function listTotpSecrets(db: Queryable, afterUserId: string | null, limit: number): Promise<SealedTotp[]> {
   return await db.query(listTotpSecretRows, [afterUserId, limit]);
 }
@@ -253,7 +253,7 @@ const setDisabledRow = statement<never>(
   "UPDATE app_user SET disabled_at = $2 WHERE user_id = $1",
 );
 
-/** Makes the browser of this session the only one that the sign-in knows. */
+/** Stores the browser of this session as the one that still counts as a known device (`keptDeviceId`). Without a session, no browser does. */
 export async function keepDeviceOf(db: Queryable, userId: string, sessionId: string | null): Promise<void> {
   await db.query(keepDeviceOfSession, [userId, sessionId]);
 }

@@ -107,7 +107,7 @@ const findOpenSessionRow = statement<OpenSession>(
      AND app_user.disabled_at IS NULL`,
 );
 
-/** Lists the sessions that are valid now, newest first, from before `beforeSessionId`. */
+/** Lists the sessions before `beforeSessionId` that are valid now, newest first. */
 export async function listUserSessions(
   db: Queryable,
   userId: string,

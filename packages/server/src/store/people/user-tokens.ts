@@ -79,7 +79,7 @@ const touchUserTokenRows = statement<never>(
 
 export type ListedUserToken = UserToken & { readonly lastUsedAt: Timestamp | null };
 
-/** Lists tokens, newest first, from before `beforeTokenId`. Revoked tokens are not listed. */
+/** Lists the tokens before `beforeTokenId`, newest first. Revoked tokens are not listed. */
 export async function listUserTokens(
   db: Queryable,
   userId: string,

@@ -52,7 +52,7 @@ const findTagRow = statement<Tag>(
    WHERE organization_id = $1 AND workflow_id = $2 AND tag = $3`,
 );
 
-/** Lists tags in the order of their names, compared byte by byte, from after `afterTag`. */
+/** Lists the tags after `afterTag`, in the order of their names, which are compared byte by byte. */
 export async function listTags(
   db: Queryable,
   workflow: WorkflowKey,
@@ -111,7 +111,7 @@ const findTagsOfVersionRows = statement<Tag>(
    ORDER BY tag COLLATE "C"`,
 );
 
-/** Counts the tags of a workflow. When none is given, counts those of the workflow with the most tags. */
+/** Counts the tags of a workflow. When no workflow is given, counts those of the workflow with the most tags. */
 export async function countTags(
   db: Queryable,
   organizationId: string,

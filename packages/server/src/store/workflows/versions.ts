@@ -260,8 +260,8 @@ const findVersionRowWithText = statement<Version>(
 );
 
 /**
- * Counts the versions of a workflow. When none is given, counts those of the workflow with the most versions. Numbers count from 1 without gaps, so
- * the highest number is the count.
+ * Counts the versions of a workflow. When no workflow is given, counts those of the workflow with the most versions. Numbers count from 1 without
+ * gaps, so the highest number is the count.
  */
 export async function countVersions(
   db: Queryable,

@@ -144,7 +144,7 @@ const ways: readonly (readonly [string, Talk, { kind: string; type?: string; cod
   [
     "uses an encoding that was not requested",
     say(`${json}Content-Encoding: compress, gzip\r\nContent-Length: 2\r\n\r\n{}`),
-    { kind: "permanent", type: "UnreadableBody", message: "has a compression that the request did not accept" },
+    { kind: "permanent", type: "UnreadableBody", message: "has a compression that the service cannot unpack" },
   ],
   [
     "calls something JSON that is not",

@@ -8,7 +8,7 @@ import { hasSource, type Sources, type SourceTracer } from "./sources.ts";
 
 /** One edge into a step, or the start of the job, with what is known about the value that is received there. */
 export interface Arrival {
-  /** Undefined for the start of a job, and when the step's `input` makes the value. */
+  /** Undefined for the start of a job, for the result of a fork, and when the step's `input` makes the value. */
   readonly edge: Edge | undefined;
   /** The received value fits each of these schemas. */
   readonly received: readonly Schema[];

@@ -198,8 +198,8 @@ function listingWaits(steps: Steps): ReadonlyMap<string, ReadonlySet<number>> {
 }
 
 /**
- * The effect of a step's end on an event. If the step lists the event's id, the event is present afterwards. If the step needs only some of its
- * events, the event may be present. If expressions give the ids, any event may be present.
+ * The effect of a step's end on an event. If the step lists the event's id and needs all of its events, the event is present afterwards. If it needs
+ * only some of them, the event may be present. If expressions give the ids, any event may be present.
  */
 function consumption(step: StepDefinition | undefined, isListed: boolean): "gives" | "mayGive" | undefined {
   if (step?.work.kind !== "wait") return undefined;
@@ -211,8 +211,8 @@ function consumption(step: StepDefinition | undefined, isListed: boolean): "give
 
 /**
  * The type of an event's payload. When an event is sent, its payload is checked against every step that lists its id (`job/events/sent-payload.ts`).
- * So the payload fits the payload definitions of all these steps, and its properties fit their output definitions. An event without a payload counts
- * as null.
+ * So the payload fits the payload definitions of all these steps, and its properties fit their output definitions. The payload of an event without
+ * one counts as null.
  */
 function payloadType(steps: Steps, eventId: string, listing: ReadonlySet<number> = new Set()): PartType {
   const waits = [...listing].flatMap((index) => steps[index] ?? []);

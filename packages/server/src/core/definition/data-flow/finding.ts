@@ -24,8 +24,8 @@ export interface Trouble {
 
 /**
  * Combines the problems of all arrivals at a step. A problem is certain in two cases: when it always occurs along an edge that is taken without a
- * failure, and when it always occurs along every edge. When it occurs only along edges that a failure takes, it is a warning at most: a handler that
- * works in some cases is better than a definition that cannot be registered.
+ * failure, and when it always occurs and no edge brings a value that fits. Otherwise it is a warning: a handler that works after some failures is
+ * better than a definition that cannot be registered.
  */
 export function troublesOf(findings: readonly Finding[]): Trouble[] {
   const isHopeless = findings.every(({ outcome }) => outcome.noneFits);

@@ -77,7 +77,7 @@ export function knownOutputOf(step: StepDefinition, budget: WaitOutputBudget, ma
 /** The schema of a step's output after its check. */
 export function checkedOutput(step: StepDefinition, budget: WaitOutputBudget, made?: Schema): Schema {
   const { work, inputSchema, outputSchema } = step;
-  // A fork's result has its schema from `TemplateTypes`.
+  // `TemplateTypes` computes the schema of a fork's result.
   if (work.kind === "fork") return outputSchema;
   if (work.kind === "call") return allOfSchemas([outputSchema, ...[work.resultSchema ?? []].flat()]);
   const received = [inputSchema, ...(made === undefined ? [] : [made])];
@@ -109,8 +109,8 @@ export function knownJobInput(firstStep: StepDefinition): KnownOutput {
 }
 
 /**
- * The schema of the job's input, which is an object. It was checked against the first step's input definition, unless that step has an `input`
- * template.
+ * The schema of the job's input. The input is an object. It was also checked against the first step's input definition, unless that step has an
+ * `input` template.
  */
 export function jobInputSchema({ input, inputSchema }: StepDefinition): Schema {
   return input === undefined ? allOfSchemas([inputSchema, anyObject]) : anyObject;

@@ -6,7 +6,7 @@ import type { TemplateTypes } from "./template-types.ts";
 import type { Provenance } from "./trace.ts";
 import type { WaitOutputBudget } from "./wait-output.ts";
 
-/** What is known about all outputs of a definition and about the job's input. Steps with the same definitions share one entry. */
+/** What is known about all outputs of a definition and about the job's input. Most steps of one kind with the same definitions share one entry. */
 export class KnownOutputs {
   readonly jobInput: KnownOutput;
   readonly #byStep: readonly KnownOutput[];
@@ -32,8 +32,8 @@ export class KnownOutputs {
   }
 
   /**
-   * Returns the effects of all steps on a property, by step. Few outputs name a given property. The effect of any other output is the same for all
-   * properties that it does not name.
+   * Returns the effects of all steps on a property, by the index of the step. Only the effects of the few outputs that name the property are computed
+   * here. Any other output has one effect on all properties that it does not name.
    */
   effectsOn(name: string): Effect[] {
     const effects = [...this.#effectsOnOthers];
@@ -44,7 +44,7 @@ export class KnownOutputs {
     return effects;
   }
 
-  /** A key of a property. Two properties have the same key when every output has the same effect on both. */
+  /** A key of a property. Two properties have the same key only when every output has the same effect on both. */
   patternOf(name: string): string {
     const namedBy = this.#namedBy.get(name) ?? [];
     return namedBy.map((output) => `${this.#positions.get(output)}${output.effectOn(name)}`).join();

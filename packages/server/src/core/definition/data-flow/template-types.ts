@@ -95,7 +95,7 @@ export class TemplateTypes {
     return schema;
   }
 
-  /** Returns what is known about the output of a step. For a step with a template, and for a fork, this is only the schema. */
+  /** Returns what is known about the output of a step. For a step with an `output` template, and for a fork, this is only the schema. */
   knownOutput(index: number, step: StepDefinition): KnownOutput {
     if (step.output !== undefined || step.work.kind === "fork") return new KnownOutput(this.outputSchema(index), false);
     return knownOutputOf(step, this.#budget, this.input(index)?.schema);

@@ -13,8 +13,8 @@ export interface Provenance {
 
 /**
  * The possible sources, at each step, of one property or of the latest output. A later output replaces an earlier one. So a source reaches a step if,
- * on at least one path between them, no other output is certain to have the property. This is the classic analysis of reaching definitions: sets move
- * along the edges until nothing changes. The paths are not listed one by one, because there are too many.
+ * on at least one path from the source to the step, no other output certainly replaces or removes the value. This is the classic analysis of reaching
+ * definitions: sets move along the edges until nothing changes. The paths are not listed one by one, because there are too many.
  */
 export class Trace {
   readonly #effects: readonly Effect[];

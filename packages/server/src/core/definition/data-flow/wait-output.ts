@@ -34,7 +34,7 @@ export function knownWaitOutput(
     const isPassedOn = ofInput.length > 0 && known.requires(name);
     if (isPassedOn || rule.certain.has(name)) required.push(name);
   }
-  // An input that is not an object has no properties to pass on. When events bring properties, the output is an object.
+  // When events bring properties, the output is an object. An input that is not an object then passes nothing on.
   const types = known.types | typeSets.object;
   const isInputObject = (known.types & typeSets.object) !== noTypes;
   const others = !isInputObject || isOutputClosed ? nothing : allOfSchemas(known.additional);
@@ -84,7 +84,7 @@ function broughtProperties(
     const bringing = taking.filter((payload) => payload.known?.mayHave(name) ?? true);
     if (taking.length === 0) continue;
     const own = ofOutput.get(name) ?? [];
-    // When no event can bring the property, it is missing. No further misfit is reported for it then.
+    // When no event can bring the property, it is missing. It then has the schema of the output definition, so that no further misfit is reported.
     const schemas = bringing.map((payload) => allOfSchemas([own, payload.known?.property(name) ?? []].flat()));
     properties.set(name, schemas.length > 0 ? schemas : [allOfSchemas([own].flat())]);
   }

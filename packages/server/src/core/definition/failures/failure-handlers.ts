@@ -104,7 +104,7 @@ class HandlerReader {
     return target === undefined ? undefined : { step: target, ...(on !== undefined && { on }) };
   }
 
-  /** Refuses handlers that are never used, because an earlier handler takes the same errors. */
+  /** Refuses a handler that takes every error although others come after it, and a name that an earlier handler has already. */
   #refuseUnreachable(raw: RawObject, on: readonly string[] | undefined, index: number, count: number): void {
     if (raw.fields.on === undefined && index < count - 1) {
       raw.refuseAt(

@@ -14,8 +14,8 @@ export interface RetryPolicy {
 
 /**
  * Returns the policy for trying a call again after this error; undefined when the call is not tried again. `isTransient` says that the call was not
- * carried out. Such a call is always tried again: if the step's policy does not name the error, `transientPolicy` applies. It then gets the larger
- * number of attempts of the two policies, because all failed attempts of a visit count together.
+ * carried out. For such a call there is always a policy: if the step's policy does not name the error, `transientPolicy` applies. The maximum number
+ * of attempts is then the larger one of the two policies, because all failed attempts of a visit count together.
  */
 export function policyAfter(
   policy: RetryPolicy | undefined,

@@ -17,7 +17,7 @@ export interface TypeScope {
   readonly forkAround: (name: string) => string | undefined;
   /** The steps that can be named, for a hint when a name is wrong. */
   readonly stepNames: Iterable<string>;
-  /** Undefined when no step of the definition waits for this event. */
+  /** Undefined when no step of the definition can wait for this event. */
   readonly event: (eventId: string) => EventTypes | undefined;
   readonly eventIds: Iterable<string>;
   /** Undefined when the step is not in the body of a forEach with this name. */

@@ -237,7 +237,7 @@ export function costOfTexts(type: Type, unitsPerText: number): number {
   return texts.reduce((sum, text) => sum + unitsPerText + text.length / charactersPerUnit, 0);
 }
 
-/** Patterns are read twice and take the longest time. */
+/** One unit pays for this many characters. Reading a pattern decides the number: it takes the longest time, because each pattern is read twice. */
 const charactersPerUnit = 4;
 
 /** The only possible value; undefined when there may be another one. */

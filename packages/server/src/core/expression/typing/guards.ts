@@ -16,7 +16,7 @@ export interface Facts {
   readonly notZero: ReadonlySet<string>;
   /** The paths whose value is not null. */
   readonly notNull: ReadonlySet<string>;
-  /** The smallest number of items that each list has. */
+  /** For the path of each list, the smallest number of items that this list can have. */
   readonly leastSize: ReadonlyMap<string, number>;
 }
 
@@ -36,7 +36,7 @@ export function bothFacts(one: Facts, other: Facts): Facts {
 }
 
 /**
- * Returns the facts that hold once a condition has the value `outcome`. `and` and `or` give facts only when both sides must have this value.
+ * Returns the facts that hold if a condition has the value `outcome`. `and` and `or` give facts only when both sides must have this value.
  * Otherwise it is not known which side decided.
  */
 export function factsOf(condition: Node, outcome: boolean): Facts {
@@ -72,7 +72,7 @@ export function narrowed(type: Type, key: string, { notNull, leastSize }: Facts)
   return narrow;
 }
 
-/** Returns the type without null. Types with the same schema get the same schema object, so that its cases are found only once. */
+/** Returns the type without null. For the same schema, the result always has the same schema object, so that the cases are found only once. */
 function notNullOf(type: Type): Type {
   const known = notNullCache.get(type.schema) ?? bothOf(type, notNullSchema).schema;
   notNullCache.set(type.schema, known);
@@ -113,7 +113,7 @@ function factsOfSide(side: Node, operator: string | undefined, literal: Node): F
   return typeof value === "number" && excludesZero(operator, value) ? { ...noFacts, notZero: new Set([key]) } : noFacts;
 }
 
-/** The smallest whole number, from 0 on, that has this relation to the value. */
+/** The smallest size of a list whose size has this relation to the value. A result of 0 or less says nothing about the list. */
 function leastSize(operator: string, value: number): number {
   switch (operator) {
     case ">":

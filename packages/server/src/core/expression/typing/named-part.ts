@@ -3,7 +3,7 @@ import type { NamedNode } from "../tree.ts";
 import { timestampText } from "../types/type.ts";
 import type { PartType, TypeScope } from "../types/type-scope.ts";
 
-/** The part that a node reads of the named step, event or fork. */
+/** The part of a step, event or fork that a node of an expression reads, and the name by which it does so. */
 export interface NamedPart {
   readonly name: string;
   /** Undefined when nothing with that name can be read. */
@@ -12,7 +12,7 @@ export interface NamedPart {
   readonly names: Iterable<string>;
   /** The word for the named thing in a message. */
   readonly noun: string;
-  /** The end of the message, when the reason is not only a wrong name. */
+  /** The end of the message when a step with this name exists but cannot be read here. */
   readonly hint?: string | undefined;
 }
 

@@ -53,8 +53,8 @@ export interface ExpressionType {
 }
 
 /**
- * Returns the type of an expression. If there are neither problems nor parts that may fail, no evaluation fails because a value is missing or
- * unsuitable. An evaluation may then fail only because a number or a time is outside its range, or because the budget is used up.
+ * Returns the type of an expression. If there are neither problems nor parts that may fail, an evaluation fails only because a number or a time is
+ * outside its range, or because its budget is used up. This holds as long as the budget of `scope` is not used up, since types are then unknown.
  */
 export function typeOf(expression: Expression, scope: TypeScope): ExpressionType {
   const typing = new Typing(expression.source, scope);
@@ -234,7 +234,7 @@ class Typing {
   #checkPosition(node: NodeOf<"index">, of: Type, position: JsonValue | undefined, isList: boolean): void {
     const { low, high } = itemCountOf(of);
     if (typeof position === "number" && isList) {
-      if (position < 0 || position >= high) this.#problem(node, "has no item at that place; items count from 0");
+      if (position < 0 || position >= high) this.#problem(node, "has no item at that place; the first item is at 0");
       else if (position >= low)
         this.#risk(
           node,

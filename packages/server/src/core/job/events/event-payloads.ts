@@ -55,7 +55,7 @@ function payloadsOf(plan: Plan, progress: Progress, visit: VisitAhead, facts: re
   return facts.some(({ type }) => type === "step.succeeded" || type === "timer.due") ? kept : [];
 }
 
-/** Whether the events that come now may complete a visit of a wait step. */
+/** Whether the events that come now, together with those that are kept, may complete a visit of a wait step. */
 export function mayComplete(
   progress: Progress,
   { eventIds, requiredCount }: AwaitedEvents,
@@ -98,12 +98,12 @@ export function readsPayload({ work }: WaitPlanStep, eventId: string): boolean {
 interface VisitAhead extends WaitVisit {
   /** True when the job is in the step already. False when it is on its way to the step. */
   readonly isEntered: boolean;
-  /** The events for which the visit waits. Set when expressions give them, and not the version's rule. */
+  /** The events for which the visit waits, if expressions gave them. Undefined when the version's rule names them. */
   readonly awaited?: AwaitedEvents | undefined;
 }
 
 /**
- * Returns at most one step for each branch: the step that the branch is in and may complete by itself, or the step that it enters next. A commit
+ * Returns at most one step for each branch: the step in which it waits or continues after a resume, or else the step that it enters next. A commit
  * reads the payloads of one visit only. Branches that are on their way to a step come first, because they need nothing but the payloads to continue.
  * So each of them gets its turn.
  */

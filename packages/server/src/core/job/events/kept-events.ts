@@ -5,13 +5,14 @@ import { runKeyOf } from "../history.ts";
 import type { AddressedEvent, Progress, WaitVisit } from "../job-state.ts";
 
 /**
- * The number of the event that counts for this visit of a wait step. An event that was sent only for this visit comes before an event for any wait.
+ * The number of the event that counts for this visit of a wait step. An event that was sent only for this visit, or that the visit has claimed, comes
+ * before an event for any wait.
  */
 export function keptFor(progress: Progress, eventId: string, visit: WaitVisit): number | undefined {
   return addressedTo(progress, eventId, visit) ?? getOwn(progress.bufferedEvents, eventId);
 }
 
-/** The number of the event that was sent only for this visit. */
+/** The number of the event that was sent only for this visit, or that this visit has claimed. */
 export function addressedTo({ addressedEvents }: Progress, eventId: string, visit: WaitVisit): number | undefined {
   return addressedEvents && numbersByAddress(addressedEvents).get(addressOf(eventId, visit));
 }
@@ -46,7 +47,7 @@ export interface NewEvent {
   readonly address: WaitVisit | undefined;
   /** Whether the event was sent for any wait and a branch has claimed it. */
   readonly isClaimed?: boolean;
-  /** Whether it is certain that the event brings nothing, so that its payload need never be read. */
+  /** Whether it is certain that the event has no payload, so that the store need never be asked for one. */
   readonly isBare: boolean;
   /** The time at which the event was sent; undefined when no expression asks for it. */
   readonly sentAt: Timestamp | undefined;
@@ -70,7 +71,10 @@ export function noteEvent(
   };
 }
 
-/** Removes the events that a visit consumed. Also removes those sent for this visit or an earlier one, because no visit can consume them any more. */
+/**
+ * Removes the events that a visit consumed. Also removes those sent only for this visit or an earlier one, because no visit can consume them any
+ * more. An event that the visit claimed and did not consume is available to other waits again.
+ */
 export function forgetEvents(progress: Progress, consumed: ReadonlySet<number>, ended: WaitVisit): Progress {
   const { branch = mainBranch, step, visit } = ended;
   return withoutEvents(

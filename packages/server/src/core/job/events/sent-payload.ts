@@ -6,7 +6,7 @@ import { allOfSchemas, checkValue, declaredProperties, propertiesAlone, type Sch
 /**
  * Finds the problems of an event's payload, with pointers into the request body. The payload is checked against every step that lists the event's id.
  * What the job has done so far does not matter, so the sender gets the answer at once, and always the same answer. When a step defines the payload,
- * an event without a payload counts as null.
+ * an event without a payload is checked as if its payload were null.
  */
 export function checkPayload(
   steps: readonly WaitPlanStep[],

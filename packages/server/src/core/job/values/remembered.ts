@@ -41,7 +41,7 @@ export function remember(carried: Carried, step: PlanStep, { input, outcome, eve
     if (isAsked) put(eventSlot(eventId, "sentAt"), sentAt, "whole");
     if (payload !== undefined) put(eventSlot(eventId, "payload"), payload, part);
   }
-  // `Object.fromEntries` takes the last of several pairs with the same slot.
+  // An earlier error may be in `kept` besides the new one. `Object.fromEntries` takes the last of several pairs with the same slot.
   return kept.length === 0 ? others : { ...others, slots: Object.fromEntries(kept) };
 }
 

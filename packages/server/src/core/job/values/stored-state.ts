@@ -27,7 +27,7 @@ export type StoredState = LineState & {
 
 /**
  * The state of a job without a cursor object for the main line. The fields of that cursor are in the state itself. Nearly every job has only a main
- * line, and this form makes it shorter.
+ * line, and this form makes its state shorter.
  */
 type LineState =
   | SucceededState
@@ -260,7 +260,7 @@ function pointIn(stand: AnyCursor["stand"]): object | null {
   return stand?.phase === "stopped" ? stand.point : stand;
 }
 
-/** Changes that point. */
+/** Returns the cursor with its point changed. The point is the one that `pointIn` returns. */
 function withPoint(cursor: AnyCursor, change: <Point extends object>(point: Point) => Point): AnyCursor {
   const { stand } = cursor;
   if (stand === null) return cursor;

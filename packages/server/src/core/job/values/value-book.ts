@@ -43,7 +43,7 @@ export const maxInlineBytes = 2_048;
 export class ValueBook {
   /** Objects are found by their identity. Strings are found by their text, which works as well. */
   readonly #numbers = new Map<JsonValue, number>();
-  /** The stored objects from which a property may come. The latest is the last one. */
+  /** The stored objects from which a property may come. The one that was added last is at the end. */
   readonly #origins: KnownValue[] = [];
   /** The lengths of the stored values that were read, by their numbers. */
   #bytes: Map<number, number> | undefined;
@@ -86,7 +86,7 @@ export class ValueBook {
     this.#bytes.set(known.valueNumber, known.bytes);
   }
 
-  /** Adds a value that was not read. Such a value can only stay where it is. */
+  /** Adds a value that was not read. It stays in its row, and the state can only refer to it by its number. */
   learnUnread(place: JsonValue, valueNumber: number): void {
     this.#numbers.set(place, valueNumber);
   }
@@ -96,7 +96,10 @@ export class ValueBook {
     this.#places.set(idOf(place), { valueNumber, value });
   }
 
-  /** The values that `entries` and `state` moved into rows of their own. Write these rows in the same transaction as the entries and the state. */
+  /**
+   * The values that get new rows: those that `entries` and `state` moved, and those of `addResults`. Write these rows in the same transaction as the
+   * entries and the state.
+   */
   get added(): readonly NewValue[] {
     return this.#added;
   }
@@ -270,7 +273,7 @@ interface Place extends ValuePlaceName {
   readonly value: JsonValue;
 }
 
-/** No path of a branch has a line break. */
+/** The place as text. A line break can separate the parts, because no path of a branch has one. */
 function idOf({ branch, name, isSlot }: ValuePlaceName): string {
   return `${branch}\n${isSlot ? "slot" : "property"} ${name}`;
 }

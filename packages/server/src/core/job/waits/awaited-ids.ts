@@ -3,8 +3,8 @@ import type { JobDraft } from "../draft.ts";
 import type { AwaitedEvents, StepPosition } from "../job-state.ts";
 
 /**
- * Fails the job if, with this wait, its open branches would wait for too many ids together. Returns whether the job failed. The ids are in the state,
- * which is written with each change. A thousand branches that wait for a hundred long ids each would make the state 25 MB large.
+ * Fails the job if, with this wait, the ids for which its open branches wait would be too long together. Returns whether the job failed. The ids are
+ * in the state, which is written with each change. A thousand branches that wait for a hundred long ids each would make the state 25 MB large.
  */
 export function failForAwaitedIds(
   draft: JobDraft,

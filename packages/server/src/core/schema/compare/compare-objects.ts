@@ -77,7 +77,9 @@ function compareAdditional(
   );
 }
 
-/** All values fit if `from` has the same pattern and requires the same of it, or if every property that may match the pattern fits. */
+/**
+ * All values fit if `from` has the same pattern with a schema whose values all fit `schema`, or if every property that may match the pattern fits.
+ */
 function comparePattern(
   from: Known,
   { pattern, schema }: PatternRule,

@@ -19,5 +19,5 @@ function branchesOf(conditional: Conditional): readonly Schema[] {
   return branches;
 }
 
-/** Lists are compared by their identity, so each schema's lists are made only once. */
+/** Lists are compared by their identity, so the list of the branches of an `if` is made only once. */
 const knownBranches = new WeakMap<Conditional, readonly Schema[]>();

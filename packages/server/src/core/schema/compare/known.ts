@@ -20,10 +20,11 @@ export class Known {
   readonly #rare: readonly RareRules[];
   readonly #dependents: ReadonlyMap<string, readonly string[]>;
   readonly #required: ReadonlySet<string>;
-  /** The lists of alternatives from which no alternative has been assumed yet, and those from which one has. */
+  /** The lists of alternatives from which no alternative has been assumed yet. */
   readonly #alternatives: readonly (readonly Schema[])[];
+  /** The lists of alternatives from which one has been assumed. */
   readonly #assumed: ReadonlySet<readonly Schema[]>;
-  /** The number of cases into which the alternatives were divided to get to this one. */
+  /** The number of cases that the alternatives made so far. This knowledge is one of these cases. */
   readonly #caseCount: number;
 
   constructor(constraints: readonly Schema[], assumed: ReadonlySet<readonly Schema[]> = new Set(), caseCount = 1) {

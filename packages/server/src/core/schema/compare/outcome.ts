@@ -1,8 +1,8 @@
 import { pointerTo } from "../../problem.ts";
 
 /**
- * The result of comparing the values of one schema with another. Both fields are true when there is no value at all. Both are false when only some
- * values fit, and when the comparison cannot tell.
+ * The result of comparing the values of one schema with another. `allFit` and `noneFits` are both true when there is no value at all. They are both
+ * false when only some values fit, and when the comparison cannot tell.
  */
 export interface Outcome {
   /** Certain: every value fits. */
@@ -75,7 +75,10 @@ export function eachOf(cases: readonly Outcome[]): Outcome {
   );
 }
 
-/** The outcome for a value inside another one, at `token`. `isThere` says whether the other value certainly has it. */
+/**
+ * Turns the outcome for an inner value, which is at `token`, into the outcome for the outer value. `isThere` says whether the outer value certainly
+ * has the inner one.
+ */
 export function inside(token: string | number, outcome: Outcome, isThere: boolean): Outcome {
   if (outcome.allFit && (!outcome.noneFits || !isThere)) return fits;
   if (outcome.allFit) return isVoid;

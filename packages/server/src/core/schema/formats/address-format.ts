@@ -57,8 +57,8 @@ const scheme = /^[A-Za-z][A-Za-z0-9+.-]*:/;
 const colonInFirstSegment = /^[^/?#:]*:/;
 
 /**
- * Checks that all characters are allowed by RFC 3986, and that there is at most one fragment. It searches for a wrong character, so long texts are no
- * problem.
+ * Checks that all characters are allowed by RFC 3986, and that there is at most one fragment. It searches for a wrong character, so the time is
+ * linear in the length of the text.
  */
 function hasUriCharacters(text: string): boolean {
   const hasOneFragment = text.indexOf("#") === text.lastIndexOf("#");

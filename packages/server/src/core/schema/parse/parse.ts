@@ -21,8 +21,8 @@ import { annotations, checkAnnotations, refuseUnknownKeywords } from "./vocabula
 
 /**
  * Parses `definitions`, an object of schemas by their names. The schemas may refer to each other. Problems are added to `problems`, with pointers
- * that begin with `pointer`. A schema with a problem is still in the result, as far as it could be read, so that references to it are not reported as
- * well. When there are problems, do not use the schemas for anything else. No limit applies to the schemas of a registered version.
+ * that begin with `pointer`. A schema with a problem is kept, as far as it could be read, so that references to it are not reported as well. Do not
+ * use the result when there are problems. The limits on patterns and on allowed values do not apply to the schemas of a registered version.
  */
 export function parseSchemas(
   definitions: JsonObject,

@@ -15,7 +15,7 @@ export const annotations = [
   "$id",
 ] as const;
 
-/** The keywords of the dialect that are checked. */
+/** The other keywords of the dialect. */
 export const assertions = [
   "type",
   "enum",

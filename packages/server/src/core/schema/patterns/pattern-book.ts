@@ -46,5 +46,5 @@ export class PatternBook {
 export const maxPatternLength = 1_000;
 /** The bound counts checks, and is reached after about 5 ms. It is enough for two hundred declared properties together with a hundred patterns. */
 const maxNameChecks = 200_000;
-/** Compiling this much work takes at most 35 ms (`npm run bench -- definitions`). It is enough for 300 usual patterns. */
+/** Compiling patterns of this much work takes at most 35 ms (`npm run bench -- definitions`). It is enough for 300 usual patterns. */
 export const maxPatternWork = 10_000;

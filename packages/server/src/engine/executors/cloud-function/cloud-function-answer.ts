@@ -7,7 +7,7 @@ import type { CloudFunctionSettings } from "./cloud-function-settings.ts";
 
 type AnswerLimits = Pick<CloudFunctionSettings, "maxOutputBytes" | "maxJsonDepth" | "maxNameLength">;
 
-/** Reads the answer to a call. A function that fails also answers HTTP 200: only `FunctionError` shows that it failed. */
+/** Reads the answer to a call. Lambda sends status 200 even when the function failed: only `FunctionError` shows that. */
 export function readAnswer(
   answer: Pick<InvokeCommandOutput, "FunctionError" | "Payload">,
   limits: AnswerLimits,

@@ -59,7 +59,7 @@ export class LambdaClients {
     return this.#clients.size;
   }
 
-  /** Cuts off the calls that are still under way. */
+  /** Destroys the clients, which cuts off their calls that are still under way. */
   close(): void {
     for (const { client } of this.#clients.values()) client.destroy();
     this.#clients.clear();

@@ -146,8 +146,8 @@ const throttlingNames = new Set([
 ]);
 
 /**
- * The failure of a call that may succeed later. Status 409 (ResourceConflictException) is one: the function is being created or updated, and will be
- * ready soon.
+ * The failure of a call that may succeed later. After a ResourceConflictException (status 409) it may, because the function is being created or
+ * updated, and will be ready soon.
  */
 function temporaryFailure({ name, status = 0, message }: Fault, service: string): CallFailure | undefined {
   if (status === 429 || throttlingNames.has(name))

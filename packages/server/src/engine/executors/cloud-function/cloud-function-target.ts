@@ -40,7 +40,7 @@ export const configSchema: JsonObject = {
       maxLength: 128,
     },
     roleArn: {
-      description: "A role of the function's account with which the function is called.",
+      description: "The role with which the function is called. It must be a role of the function's account.",
       type: "string",
       pattern: "^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$",
       maxLength: 2_048,

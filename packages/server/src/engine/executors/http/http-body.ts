@@ -12,7 +12,7 @@ export async function readBody({ headers, body }: Answer, maxBytes: number): Pro
   if (encoding === "identity" || bytes.length === 0) return bytes;
   const unpack = unpackers.get(encoding);
   if (unpack === undefined)
-    throw new UnreadableBodyError("has a compression that the request did not accept (Content-Encoding)");
+    throw new UnreadableBodyError("has a compression that the service cannot unpack (Content-Encoding)");
   try {
     return await unpack(bytes, { maxOutputLength: maxBytes });
   } catch (error) {
@@ -27,7 +27,10 @@ export async function beginningOf({ headers, body }: Answer): Promise<Buffer> {
   return headers["content-encoding"] === undefined ? bytes : Buffer.alloc(0);
 }
 
-/** Thrown when a body is too large. The message is the end of a sentence that begins with the address that answered. */
+/**
+ * Thrown when a body, or the output that is made from it, is too large. The message is the end of a sentence that begins with the address that
+ * answered.
+ */
 export class BodyTooLargeError extends Error {
   constructor(maxBytes: number, what = "answered with a body") {
     super(`${what} larger than ${maxBytes} bytes`);

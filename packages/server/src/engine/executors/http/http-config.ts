@@ -64,8 +64,8 @@ export interface HttpConfig {
 }
 
 /**
- * Lists the reasons why a config cannot be sent, or why its address may not be called. Checks only the values that `isKnown` accepts: all of them,
- * once the expressions are replaced by their values.
+ * Lists the reasons why a config cannot be sent, or why its address may not be called. Of the values that expressions may give, checks only those
+ * that `isKnown` accepts. By default these are all, for a config whose expressions have been replaced by their values.
  */
 export function configProblems(
   config: JsonObject,
@@ -115,7 +115,7 @@ function problemsAt(pointer: string, details: readonly (string | undefined)[]): 
 function urlProblem(value: JsonValue, rule: AddressRule): string | undefined {
   if (typeof value !== "string") return "must be a text";
   if (value.length > maxUrlLength) return `is longer than ${maxUrlLength} characters`;
-  // `URL` would remove these characters silently.
+  // `URL` would silently remove or encode these characters.
   if (/[\0-\x20\x7f]/.test(value))
     return "contains a space or a control character: percent-encode the values that are put into it";
   const url = URL.parse(value);
@@ -146,7 +146,7 @@ const ownHeaders = new Set([
   "upgrade",
 ]);
 
-/** Refuses a line break, because the text after it would be read as another header or as the body. */
+/** Says what is wrong with the value of a header. A line break is wrong because the text after it would be read as another header or as the body. */
 function headerValueProblem(value: JsonValue): string | undefined {
   if (!isScalar(value)) return "must be a text, a number, true, false or null";
   if (String(value).length > maxHeaderLength) return `is longer than ${maxHeaderLength} characters`;

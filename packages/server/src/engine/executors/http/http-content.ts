@@ -4,8 +4,8 @@ import { bounded } from "../call-failure.ts";
 import { UnreadableBodyError } from "./http-body.ts";
 
 /**
- * Converts a body to a JSON value, by its content type: JSON is parsed, text stays text, everything else becomes `{base64}`. Without a content type
- * that can be parsed, UTF-8 counts as text. A missing body becomes null.
+ * Converts a body to a JSON value, by its content type: JSON is parsed, text stays text, everything else becomes `{base64}`. If the content
+ * type is missing or cannot be parsed, a body that is valid UTF-8 counts as text. An empty body becomes null.
  */
 export function contentOf(bytes: Buffer, contentType: string | undefined, maxJsonDepth: number): JsonValue {
   if (bytes.length === 0) return null;

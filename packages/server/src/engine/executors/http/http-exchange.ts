@@ -66,7 +66,7 @@ async function send(request: HttpRequest, { signal, agentOf }: Surroundings): Pr
 
 /**
  * Finds the address to which an answer redirects. Undefined when the redirect is not followed. A status that counts as success is never followed.
- * Otherwise, a redirect with status 303 is followed after any method, and the others only after GET and HEAD.
+ * Otherwise, status 303 is followed after any method, and 301, 302, 307 and 308 only after GET and HEAD.
  */
 function locationOf(
   { method, successStatus }: HttpRequest,
@@ -84,7 +84,8 @@ function redirected(request: HttpRequest, location: string, rule: AddressRule): 
   const target = URL.parse(location, url.href);
   if (target === null) throw new RedirectError("RedirectRefused", "redirected to something that is not an address");
   const problem = redirectProblem(url, target, rule);
-  if (problem !== undefined) throw new RedirectError("RedirectRefused", `redirected to an address that ${problem}`);
+  if (problem !== undefined)
+    throw new RedirectError("RedirectRefused", `redirected to an address that is refused: it ${problem}`);
   const isKept = (name: string) =>
     target.origin === url.origin ? !name.startsWith("content-") : harmlessHeaders.has(name);
   const kept = Object.entries(request.headers).filter(([name]) => isKept(name));

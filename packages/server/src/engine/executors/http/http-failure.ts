@@ -6,7 +6,7 @@ import { BodyTooLargeError, UnreadableBodyError } from "./http-body.ts";
 import { InterimAnswersError, RedirectError } from "./http-exchange.ts";
 import { type HttpRequest, placeOf } from "./http-request.ts";
 
-/** The details of the failed request that its message may name. */
+/** What `failureOf` must know about the request that failed. */
 export interface FailedRequest {
   readonly request: HttpRequest;
   readonly signal: AbortSignal;
@@ -101,7 +101,7 @@ function isBrokenConnection(code: string): boolean {
   return /^(UND_ERR_(SOCKET|ABORTED|CLOSED|DESTROYED)|E[A-Z0-9]+|ERR_SSL_\w+)$/.test(code);
 }
 
-/** Whether the certificate is not trusted. The code is one of OpenSSL's, as Node.js passes it on. */
+/** Whether the certificate is not trusted. The code comes from OpenSSL, or from Node.js, which checks the name of the host. */
 function isCertificateProblem(code: string): boolean {
   return /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|INVALID_(CA|PURPOSE)|HOSTNAME_MISMATCH)/.test(code);
 }

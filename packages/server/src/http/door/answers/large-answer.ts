@@ -4,16 +4,16 @@ import { sizeOfJson } from "../../../core/json/json-size.ts";
 import { JsonText, type ShownValue } from "../../../core/json/json-text.ts";
 
 /**
- * Answers a body that may be large. Writing 16 MB at once would hold up all other requests for a tenth of a second. So the body is written in pieces,
- * one in each turn of the event loop, however many such answers are under way.
+ * Returns what a handler answers with for a body that may be large. Writing 16 MB at once would hold up all other requests for a tenth of a second.
+ * So a large body is written in pieces, one in each turn of the event loop, however many such answers are under way.
  */
 export async function largeAnswer<Body extends object>(reply: FastifyReply, body: Body): Promise<Body> {
   return isSmall(body, pieceSize) ? body : (inPieces(reply, await jsonInTurns(body)) as unknown as Body);
 }
 
 /**
- * Sends pieces of JSON text one after the other, as fast as the client takes them. Their length is known, so the client sees whether it got all of
- * them.
+ * Sends pieces of JSON text one after the other, as fast as the client takes them. The header `content-length` tells the client
+ * whether it got all of them.
  */
 export function inPieces(reply: FastifyReply, pieces: readonly Buffer[]): Readable {
   reply.type("application/json; charset=utf-8").header("content-length", lengthOf(pieces));
@@ -79,7 +79,7 @@ function* runsOf(list: readonly unknown[], maxPiece: number): Generator<readonly
   let first = 0;
   let size = 0;
   for (const [index, item] of list.entries()) {
-    // A value that is text already is a run of its own, because it is never parsed.
+    // A value that is text already is a run of its own, because JSON.stringify would parse it.
     const itemSize = item instanceof JsonText ? maxPiece : sizeOfJson(item as ShownValue, maxPiece);
     if (index > first && size + itemSize > maxPiece) {
       yield list.slice(first, index);

@@ -28,7 +28,7 @@ export function sendAsset(
   return reply.type(asset.type).send(asset.read(encoding));
 }
 
-/** Makes an asset of a text that only the running service knows. It is compressed once, when it is first asked for. */
+/** Makes an asset of a text that only the running service knows. For each encoding, it is compressed once, at the first request. */
 export function assetOfText(type: string, text: string): Asset {
   const content = Buffer.from(text);
   const packed = new Map<string, Buffer>();

@@ -27,7 +27,7 @@ export function boundUnreadAnswers(
   });
 }
 
-/** The smallest size that is counted, in characters. Smaller answers cannot fill the memory, since there are too few connections. */
+/** The smallest size that is counted, in characters or bytes. Smaller answers cannot fill the memory, since there are too few connections. */
 const large = 100_000;
 
 function tooManyUnread(method: string): ServiceError {
