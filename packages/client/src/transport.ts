@@ -294,8 +294,8 @@ export function parsed(text: string): unknown {
 }
 
 /**
- * Refuses `.`, `..` and an empty value. With these, the URL would be that of another operation: `DELETE …/workflows/..` would delete the
- * organization.
+ * Refuses `.`, `..` and an empty value. With these, the URL would have another path: `DELETE …/workflows/..` would be sent to the
+ * address of the organization.
  */
 function filled(path: string, values: Readonly<Record<string, string>>): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {

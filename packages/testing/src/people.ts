@@ -104,7 +104,7 @@ export function attemptOf(person: { readonly email: string }, changes: Partial<S
   return { email: person.email, password: rightPassword, code: undefined, address, knownDevice: undefined, ...changes };
 }
 
-/** Counts the guesses at this account's password that were checked and found wrong. */
+/** Counts the sign-ins at this account that were checked and refused, because the password or the code was wrong. */
 export async function refusedCount({ running }: TestService, { userId }: Person): Promise<number> {
   const activity = await listAccountActivity(running.database, userId, null, 10_000);
   return activity.filter(({ action }) => action === "sign-in-refused").length;

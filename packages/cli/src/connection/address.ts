@@ -9,7 +9,7 @@ export function parseAddress(text: string, source?: string): string {
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") {
     throw new CommandError(
       "usage",
-      `"${text}"${source === undefined ? "" : ` (${source})`} is not the address of a service. It looks like https://stepwell.example.com.`,
+      `"${text}"${source === undefined ? "" : ` (${source})`} is not the address of a service. Such an address looks like https://stepwell.example.com.`,
     );
   }
   return url.href.replace(/\/+$/, "");

@@ -20,7 +20,7 @@ export interface ClusterOptions {
   readonly password: string;
   /** Further settings, such as `fsync=off`. All others have PostgreSQL's defaults, except the addresses at which the server listens. */
   readonly settings?: readonly string[];
-  /** The directory in which the cluster gets its own. Default: the system's directory for temporary files. */
+  /** The directory in which the cluster's own directory is made. Default: the system's directory for temporary files. */
   readonly parent?: string;
 }
 

@@ -7,8 +7,8 @@ export interface DiffLine {
 const maxChanges = 500;
 
 /**
- * Returns the shortest way from one text to the other, line by line (Myers 1986). If the texts differ in too many lines, the first text counts as
- * removed and the second as added.
+ * Returns the shortest way from one text to the other, line by line (Myers 1986). If the texts differ in too many lines, all
+ * lines between their common beginning and their common end count as removed and added.
  */
 export function diffLines(before: readonly string[], after: readonly string[]): readonly DiffLine[] {
   const head = commonLength(before, after, (lines, index) => lines[index]);

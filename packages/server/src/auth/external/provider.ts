@@ -1,6 +1,6 @@
 /** An external issuer with which the people of one organization sign in, as the configuration describes it. */
 export interface ExternalProvider {
-  /** The id in addresses and in the list of sessions. */
+  /** The id of the provider, in URLs and in the list of sessions. */
   readonly id: string;
   /** The name that people see. */
   readonly name: string;

@@ -24,7 +24,7 @@ export interface TimersOptions {
   readonly parking: Parking;
   /** Tells a job that its timer is due, and returns whether this changed the job. */
   readonly wake: (key: JobKey) => Promise<boolean>;
-  /** The number of calls for which this node has room. A job for whose call there is no room is left to another node. */
+  /** The number of calls for which this node has room. A job for whose call there is no room stays due in the store. */
   readonly roomCount: () => number;
   /** The organizations with calls that wait on this node. Every other organization may always add a call, so that a backlog delays nobody else. */
   readonly crowdedOrganizations: () => readonly string[];

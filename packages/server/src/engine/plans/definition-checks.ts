@@ -109,7 +109,7 @@ export class DefinitionChecks {
     return worker;
   }
 
-  /** Ends the thread at once, because nobody waits for its result any more. */
+  /** Rejects the running check with this error, and ends the thread at once, because its result is not needed any more. */
   #giveUp(error: ServiceError): void {
     void this.#worker?.terminate();
     this.#worker = undefined;

@@ -235,7 +235,7 @@ interface Place {
   readonly around: readonly string[];
   /** Those of `around` that a job has usually visited before. */
   readonly earlier: readonly string[];
-  /** The forks among these. */
+  /** The forks among the steps of `earlier`. */
   readonly forks: readonly Fork[];
   /** The forEach steps around the step, the innermost first. */
   readonly loops: readonly string[];

@@ -237,7 +237,7 @@ test("the type of a template has the literal parts, the types of its expressions
   expect(compareSchemas(schema, schemaOf(wanted)).fit).toBe("always");
 });
 
-/** A schema that all sample values fit, as narrow as what they have in common. */
+/** The narrow schema that these sample values suggest: all of them fit it, and it names what they have in common. */
 function schemaOfSamples(values: readonly JsonValue[]): JsonValue {
   const objects = values.filter(
     (value) => typeof value === "object" && value !== null && !Array.isArray(value),

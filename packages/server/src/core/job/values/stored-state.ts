@@ -128,7 +128,7 @@ export function withoutPlaces(cursor: AnyCursor, values: ValueNumbers): AnyCurso
   return withPoint({ ...cursor, carried: left }, leave);
 }
 
-/** The place of a value in a state, when the value is a property or in a slot. */
+/** The place of a value that a branch carries: one of its properties, or a slot. */
 export interface ValuePlaceName {
   readonly branch: string;
   readonly name: string;

@@ -65,7 +65,7 @@ export interface HttpConfig {
 
 /**
  * Lists the reasons why a config cannot be sent, or why its address may not be called. Of the values that expressions may give, checks only those
- * that `isKnown` accepts. By default these are all, for a config whose expressions have been replaced by their values.
+ * that `isKnown` accepts. The default accepts all of them. It is for a config whose expressions have been replaced by their values.
  */
 export function configProblems(
   config: JsonObject,
