@@ -17,10 +17,7 @@ const builtInFacts: Readonly<Record<string, { readonly number: number; readonly 
   owner: { number: 1, description: "May do everything." },
   developer: { number: 2, description: "Builds workflows, runs jobs, and makes tokens for programs." },
   operator: { number: 3, description: "Runs and watches jobs, and reads the audit log." },
-  viewer: {
-    number: 4,
-    description: "Looks at workflows, jobs, queues, metrics, members and roles, and changes nothing.",
-  },
+  viewer: { number: 4, description: "Looks at everything but the audit log and tokens, and changes nothing." },
   ci: { number: 5, description: "Deploys workflow versions and submits jobs." },
 };
 
