@@ -143,7 +143,7 @@ function declareOperation(program: Command): void {
     .action(async () => (await import("./operation/doctor.ts")).doctor());
   const user = program
     .command("user")
-    .description("accounts of people, for the operator of the service; works directly on the store");
+    .description("accounts of people, for the operator of the service; the commands work directly on the store");
   user
     .command("reset-link")
     .argument("<email>")

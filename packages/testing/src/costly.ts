@@ -1,8 +1,7 @@
 import type { JsonObject, JsonValue } from "../../server/src/core/json/json.ts";
 
 /**
- * The definitions and values below cost the most of those within the bounds that a search tried. They are stored here so that the search need not be
- * repeated.
+ * A search tried definitions and values within the bounds. Those below cost the most. They are stored here so that the search need not be repeated.
  */
 
 /** A value and the schema that makes its check long. */

@@ -31,7 +31,7 @@ const modes = [
 const anything: SchemaField = { kind: "json", label: "", isRequired: true };
 
 /**
- * The input of a job. It is shown as JSON if its schema allows no form or the reader prefers JSON, and otherwise as a form. What was typed stays when
+ * The input of a job. It is shown as JSON if its schema allows no form or the user prefers JSON, and otherwise as a form. What was typed stays when
  * the definition changes.
  */
 export function SubmitForm({ definition, input, error, isBusy, onClose, onSubmit }: SubmitFormProps) {

@@ -20,7 +20,7 @@ export type Draft = unknown;
 
 /**
  * Returns the draft with which a form begins. A field with a default has it. Other optional fields are left out, and other required fields are empty.
- * Required numbers, booleans and choices are left out too, until the reader fills them in; a choice of only one value is made already.
+ * Required numbers, booleans and choices are left out too, until the user fills them in; a choice of only one value is made already.
  */
 export function emptyDraft(field: SchemaField): Draft {
   if (field.default !== undefined) return field.default;

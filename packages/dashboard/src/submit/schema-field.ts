@@ -160,7 +160,7 @@ function alternativesOf(schema: Schema): readonly Json[] | undefined {
 
 /**
  * A union of null and a choice or a boolean becomes a choice that also has null. A union of one kind of value, or of null and a value that is asked
- * for as JSON, becomes a field of that kind. In any other union, the reader chooses the kind.
+ * for as JSON, becomes a field of that kind. In any other union, the user chooses the kind.
  */
 function unionField(
   alternatives: readonly Json[],

@@ -38,7 +38,10 @@ function diffMiddle(pair: Pair): DiffLine[] {
   return wayBack(pair, traces);
 }
 
-/** Finds, for each number of changes, how far down the first text each diagonal got. Undefined when there are too many changes. */
+/**
+ * The search of Myers' algorithm. A diagonal is the number of lines that were read of the first text, minus that of the second. An entry of the result
+ * says for each diagonal how many lines of the first text were reached before one more change. Undefined when there are too many changes.
+ */
 function search({ before, after }: Pair): Map<number, number>[] | undefined {
   const furthest = new Map([[1, 0]]);
   const traces: Map<number, number>[] = [];

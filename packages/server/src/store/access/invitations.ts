@@ -45,7 +45,7 @@ const insertInvitationRow = statement<never>(
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 );
 
-/** Lists invitations, newest first, from before `beforeInvitationId`. Revoked invitations are not listed. */
+/** Lists the invitations before `beforeInvitationId`, the newest first. Revoked invitations are not listed. */
 export async function listInvitations(
   db: Queryable,
   organizationId: string,

@@ -67,7 +67,7 @@ const findOAuthClientRow = statement<FoundOAuthClient>(
      AND organization.deleted_at IS NULL`,
 );
 
-/** Lists clients, newest first, from before `beforeClientId`. The order of ids is the order in which clients were made. */
+/** Lists the clients before `beforeClientId`, the newest first. The order of ids is the order in which clients were made. */
 export async function listOAuthClients(
   db: Queryable,
   organizationId: string,

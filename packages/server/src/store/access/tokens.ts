@@ -112,7 +112,7 @@ const countApiTokenRows = statement<{ tokenCount: number }>(
   `SELECT count(*)::integer AS "tokenCount" FROM api_token WHERE organization_id = $1 AND revoked_at IS NULL`,
 );
 
-/** Lists tokens, newest first, from before `beforeTokenId`. Revoked tokens are not listed. */
+/** Lists the tokens before `beforeTokenId`, the newest first. Revoked tokens are not listed. */
 export async function listApiTokens(
   db: Queryable,
   organizationId: string,

@@ -22,7 +22,7 @@ export interface ListedAuditEntry extends AuditEntry {
   readonly sealNumber: number | null;
 }
 
-/** Lists entries, newest first, from before `beforeEntryId`. */
+/** Lists the entries before `beforeEntryId`, the newest first. */
 export async function listAuditEntries(
   db: Queryable,
   search: AuditSearch,
@@ -32,7 +32,7 @@ export async function listAuditEntries(
   return await withSeals(db, search, await db.query(listNewestRows, [...searchValues(search), beforeEntryId, limit]));
 }
 
-/** Lists entries, oldest first, from after `afterEntryId`. */
+/** Lists the entries after `afterEntryId`, the oldest first. */
 export async function listAuditEntriesInOrder(
   db: Queryable,
   search: AuditSearch,

@@ -71,9 +71,9 @@ export interface LargeState {
 }
 
 /**
- * Locks the jobs' rows and returns the jobs that exist. It waits for no other transaction, because a transaction that locks a row for long would also
- * keep the jobs of everybody else waiting. Throws `TooMuchAtOnceError` when several jobs together exceed `maxBytes`, because a few hundred jobs of a
- * few MiB each make gigabytes.
+ * Locks the jobs' rows and returns the jobs. A row that another transaction has locked is skipped, and its key is returned in `held`: a transaction
+ * that locks a row for long would otherwise keep the jobs of everybody else waiting. Throws `TooMuchAtOnceError` when several jobs together exceed
+ * `maxBytes`, because a few hundred jobs of a few MiB each make gigabytes.
  */
 export async function lockJobs(
   transaction: Transaction,

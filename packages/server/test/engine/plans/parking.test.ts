@@ -157,7 +157,7 @@ onEveryStore((home) => {
     const before = await engine.readJob(parked);
     await outdate(unreadable);
     const key = keyed(engine.newId());
-    // The plans of the other versions are ready, so that the batch takes little time, and no command is deferred to the next one.
+    // These submissions load the plans of the other versions. So the batch takes little time, and no command is deferred to the next one.
     for (const workflow of [waiting, straight]) await commit.commit(submission(engine, workflow));
     commits.length = 0;
 

@@ -124,7 +124,7 @@ onOneStore((home) => {
       "AuthorizationError",
       "read",
     ]);
-    // A client that reconnects may not have received the problem yet.
+    // A client that reconnects may not have received the problem yet. So it gets the stream, and not 204, after which it would not connect again.
     expect((await connect(organization.owner.token, [foreign.name], "0")).status).toBe(200);
   });
 
