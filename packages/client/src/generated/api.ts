@@ -1011,7 +1011,7 @@ export interface paths {
         put?: never;
         /**
          * Change your password
-         * @description The new password has 12 to 256 characters of any kind. All your other sessions end, and so do your other user tokens unless `keepUserTokens` is true. The session or token that you call with stays valid. If you forgot the password, ask an owner for a link with which you can set a new one.
+         * @description The new password has 12 to 256 characters of any kind. All your other sessions end, and so do your other user tokens unless `keepUserTokens` is true. The session or token that you call with stays valid. If you forgot the password, ask an owner, or the operator if you belong to several organizations, for a link with which you can set a new one.
          */
         post: operations["ChangePassword"];
         delete?: never;

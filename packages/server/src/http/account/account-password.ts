@@ -31,7 +31,7 @@ export function accountPasswordRoutes(app: App, parts: ServerParts): void {
         tags: ["account"],
         summary: "Change your password",
         description:
-          "The new password has 12 to 256 characters of any kind. All your other sessions end, and so do your other user tokens unless `keepUserTokens` is true. The session or token that you call with stays valid. If you forgot the password, ask an owner for a link with which you can set a new one.",
+          "The new password has 12 to 256 characters of any kind. All your other sessions end, and so do your other user tokens unless `keepUserTokens` is true. The session or token that you call with stays valid. If you forgot the password, ask an owner, or the operator if you belong to several organizations, for a link with which you can set a new one.",
         body: closed({
           currentPassword: Type.String(),
           newPassword: Type.String(),
