@@ -28,13 +28,13 @@ const maxNameLength = 200;
 const maxRoleValues = 1_000;
 
 /**
- * An address is used only if the issuer verified it, or if the issuer does not say and the configuration trusts its addresses. Anybody could have
- * typed any other address there.
+ * An address is used only if the issuer verified it, or if the configuration trusts the issuer's addresses and the issuer does not say that this one
+ * is not verified. Anybody could have typed any other address there. OpenID Connect Core, section 5.1, makes `email_verified` a boolean.
  */
 function emailOf({ trustsEmail }: ExternalProvider, { email, email_verified: isVerified }: RawClaims) {
   if (typeof email !== "string") return undefined;
   if (isVerified === true) return email;
-  // Some issuers send a text instead of a boolean.
+  // Some issuers send a text instead.
   const mayBeVerified = isVerified === undefined || isVerified === null || isVerified === "true";
   return trustsEmail && mayBeVerified ? email : undefined;
 }

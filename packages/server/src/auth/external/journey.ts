@@ -5,7 +5,7 @@ import { type DiscoveredIssuer, maxSkewSeconds } from "./issuer.ts";
 import { verifySigned } from "./signed-token.ts";
 import type { JoinedProvider } from "./single-sign-on.ts";
 
-/** What a browser's cookie keeps while the person is at an external issuer, so that an answer counts only in the browser that asked for it. */
+/** The content of a browser's cookie while the person is at an external issuer, so that an answer counts only in the browser that asked for it. */
 export interface Journey {
   readonly state: string;
   readonly nonce: string;

@@ -4,7 +4,7 @@ import type { Timestamp } from "../time.ts";
 import type { Explanation } from "./explanation-parts.ts";
 import { duration } from "./words.ts";
 
-/** What is known about a job that the answering node has parked. */
+/** The circumstances of a job that the answering node has parked. */
 export interface ParkedCircumstances {
   readonly job: Pick<Job, "workflowName" | "versionNumber">;
   readonly nodeName: string;

@@ -9,7 +9,7 @@ import { definitionLimits } from "./definition-limits.ts";
 /** The findings about a new definition: it is valid when there are no problems. */
 export interface DefinitionFindings {
   readonly problems: PlacedProblem[];
-  /** What does not make the definition invalid, such as a problem that may occur when a job runs. */
+  /** Warnings do not make the definition invalid. They tell, for example, of a problem that may occur when a job runs. */
   readonly warnings: PlacedProblem[];
 }
 

@@ -15,7 +15,7 @@ import { rejectKey } from "./request-key.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import { closed, ProblemSchema } from "./schemas.ts";
 
-/** What the checks before an operation need, and the measurements of its requests. */
+/** The parts that the checks before an operation and the measurements of its requests use. */
 export interface Door {
   readonly authenticator: Authenticator;
   readonly database: Database;

@@ -146,5 +146,5 @@ const maxAgeMs = 5_000;
 const maxWaitMs = 3_000;
 /** A queue loses its labels when it has been empty for this long. */
 const maxIdleMs = 3_600_000;
-/** Of the queues without labels of their own, those beyond this number are not measured. */
+/** A measurement searches for at most this many queues with tasks. It also reads all queues with labels of their own. */
 const maxMeasured = 1_000;

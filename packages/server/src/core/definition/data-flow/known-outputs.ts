@@ -6,7 +6,7 @@ import type { TemplateTypes } from "./template-types.ts";
 import type { Provenance } from "./trace.ts";
 import type { WaitOutputBudget } from "./wait-output.ts";
 
-/** What is known about all outputs of a definition and about the job's input. Most steps of one kind with the same definitions share one entry. */
+/** The knowledge about all outputs of a definition and about the job's input. Most steps of one kind with the same definitions share one entry. */
 export class KnownOutputs {
   readonly jobInput: KnownOutput;
   readonly #byStep: readonly KnownOutput[];

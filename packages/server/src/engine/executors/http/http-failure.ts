@@ -6,7 +6,7 @@ import { BodyTooLargeError, UnreadableBodyError } from "./http-body.ts";
 import { InterimAnswersError, RedirectError } from "./http-exchange.ts";
 import { type HttpRequest, placeOf } from "./http-request.ts";
 
-/** What `failureOf` must know about the request that failed. */
+/** The request that failed, as far as `failureOf` must know it. */
 export interface FailedRequest {
   readonly request: HttpRequest;
   readonly signal: AbortSignal;
