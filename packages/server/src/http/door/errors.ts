@@ -7,6 +7,8 @@ import { ServiceError, type ServiceErrorCode } from "../../core/service-error.ts
 import {
   DiskFullError,
   ReadDeadlineError,
+  RowHeldError,
+  StatementGivenUpError,
   StoreUnavailableError,
   TransactionAbortedError,
 } from "../../store/home/database.ts";
@@ -210,16 +212,24 @@ function asServiceError(error: unknown): ServiceError | undefined {
 }
 
 function storeUnavailable(error: StoreUnavailableError): ServiceError {
-  if (error instanceof DiskFullError) {
-    const detail = "The disk of the store is full. Nothing was changed. Ask again once the operator has made room.";
-    return new ServiceError("UnavailableError", detail, { retryAfterSeconds: 5 });
+  const retryAfterSeconds = error instanceof DiskFullError ? 5 : 2;
+  return new ServiceError("UnavailableError", detailOfUnavailable(error), { retryAfterSeconds });
+}
+
+function detailOfUnavailable(error: StoreUnavailableError): string {
+  if (error.fate === "unknown") {
+    return "The store is out of reach. The result of this change is unknown. Retry with the same Idempotency-Key.";
   }
-  const { fate } = error;
-  const detail =
-    fate === "unknown"
-      ? "The store is out of reach. The result of this change is unknown. Retry with the same Idempotency-Key."
-      : "The store is out of reach. Nothing was changed. Ask again in a moment.";
-  return new ServiceError("UnavailableError", detail, { retryAfterSeconds: 2 });
+  if (error instanceof DiskFullError) {
+    return "The disk of the store is full. Nothing was changed. Ask again once the operator has made room.";
+  }
+  if (error instanceof RowHeldError) {
+    return "Another transaction in the database has locked a row that this request needs. Nothing was changed. Ask again in a moment.";
+  }
+  if (error instanceof StatementGivenUpError) {
+    return "The database gave up a statement of this request: the statement took too long, or the database lacked a resource or could not read its data. Nothing was changed. Ask again in a moment.";
+  }
+  return "The store is out of reach. Nothing was changed. Ask again in a moment.";
 }
 
 /** The errors of requests that the HTTP framework itself rejects. */

@@ -156,6 +156,7 @@ export class StatementGivenUpError extends StoreUnavailableError {
   constructor(cause: unknown) {
     super("nothing-written", cause);
     this.name = "StatementGivenUpError";
+    this.message = `The database gave up a statement: ${cause instanceof Error ? cause.message : String(cause)}`;
   }
 }
 

@@ -183,6 +183,19 @@ const long = statement<{ count: number }>(
   "each-time",
 );
 
+/** A trigger that lets the database report a lack of memory when a workflow is registered. */
+const createRefusal = statement(
+  "test_create_refusal",
+  "global",
+  "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no memory' USING ERRCODE = '53200'; END $$",
+);
+const createRefusingTrigger = statement(
+  "test_create_refusing_trigger",
+  "global",
+  "CREATE TRIGGER refuse BEFORE INSERT ON workflow FOR EACH ROW EXECUTE FUNCTION refuse()",
+);
+const dropRefusal = statement("test_drop_refusal", "global", "DROP FUNCTION refuse() CASCADE");
+
 onEveryStore((home) => {
   const limitMs = 1_000;
   const service = useService(home, {
@@ -210,6 +223,16 @@ onEveryStore((home) => {
   test("a statement that takes too long is aborted even if the process has loaded the code a second time", async () => {
     await import(`${new URL("../../../src/store/home/statement-watch.ts", import.meta.url).href}?copy`);
     await expectGivenUp(() => service.running.database.requests.query(long, []), StatementGivenUpError);
+  });
+
+  test("a request gets 503 with the reason when the database gives up a statement of it", async () => {
+    const { database } = service.running;
+    const { api } = await service.newOrganization();
+    for (const refuse of [createRefusal, createRefusingTrigger]) await database.query(refuse, []);
+    const { body } = await api.refused("RegisterWorkflow", "UnavailableError", { body: { name: "w" } });
+    expect(body.detail).toMatch(/^The database gave up a statement of this request: .* Nothing was changed\./);
+    await database.query(dropRefusal, []);
+    await api.call("RegisterWorkflow", { body: { name: "w" } });
   });
 
   test("a transaction whose statement takes too long is rolled back completely", async () => {
