@@ -1,11 +1,12 @@
-import { readFileSync, readSync } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
 import { CommandError } from "./exit-code.ts";
 
-/** Returns the text of a file that the command line names; `-` stands for standard input. */
+/** Returns the text of a file that the command line names; `-` stands for standard input. Throws `CommandError` if the text is longer than 256 MiB. */
 export function readText(file: string): string {
   try {
-    return decoded(file === "-" ? readStandardInput() : readFileSync(file));
+    return decoded(file === "-" ? readAll(standardInput, file) : readFile(file));
   } catch (error) {
+    if (error instanceof CommandError) throw error;
     if (error instanceof TypeError) throw new CommandError("usage", `${nameOf(file)} is not encoded in UTF-8.`);
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     throw new CommandError("usage", reasons[code]?.(file) ?? `The file ${file} cannot be read (${code}).`, {
@@ -24,14 +25,27 @@ function decoded(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
 }
 
-/** Reads all of standard input. A program that shares it may have made it non-blocking. A read then fails with EAGAIN while no data has arrived. */
-function readStandardInput(): Uint8Array {
+function readFile(file: string): Uint8Array {
+  const descriptor = openSync(file, "r");
+  try {
+    return readAll(descriptor, file);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * Reads a file to its end. The size that a file names says nothing about a pipe or a device, so the bytes are counted. A program that shares standard
+ * input may have made it non-blocking. A read then fails with EAGAIN while no data has arrived.
+ */
+function readAll(descriptor: number, file: string): Uint8Array {
   const parts: Uint8Array[] = [];
-  for (;;) {
+  for (let bytes = 0; bytes <= maxBytes; ) {
     const part = Buffer.alloc(65_536);
     try {
-      const length = readSync(0, part);
+      const length = readSync(descriptor, part);
       if (length === 0) return Buffer.concat(parts);
+      bytes += length;
       parts.push(part.subarray(0, length));
     } catch (error) {
       if (!(error instanceof Error && "code" in error)) throw error;
@@ -41,8 +55,11 @@ function readStandardInput(): Uint8Array {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, askAgainMs);
     }
   }
+  throw new CommandError("usage", `${nameOf(file)} is longer than 256 MiB, which no service accepts.`);
 }
 
+const standardInput = 0;
+const maxBytes = 256 * 1024 * 1024;
 const askAgainMs = 20;
 
 const reasons: Readonly<Record<string, (file: string) => string>> = {

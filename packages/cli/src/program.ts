@@ -31,7 +31,10 @@ export function declareProgram(): Command {
     // `--version` after the name of a command is an option of that command.
     .enablePositionalOptions()
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "stepwell: ")) })
+    // commander, whose messages these are, calls an argument of a command a "command-argument value".
+    .configureOutput({
+      outputError: (text, write) => write(text.replace(/^error: (?:command-argument value )?/, "stepwell: ")),
+    })
     .hook("preAction", (_, command) => {
       refuseEmpty(command);
       chooseOutput(command.opts());

@@ -46,6 +46,8 @@ test.concurrent.each([
   ],
   [["submit", "a", "--input", "@/nowhere/input.json"], "stepwell: There is no file /nowhere/input.json.\n"],
   [["deploy", "/nowhere/order.json"], "stepwell: There is no file /nowhere/order.json.\n"],
+  [["validate", "/dev/zero"], "stepwell: The file /dev/zero is longer than 256 MiB, which no service accepts.\n"],
+  [["api", "whoami"], /^stepwell: 'whoami' is invalid for argument 'path'\. Give a path .*\nUsage: .*\n$/],
   [["validate", tmpdir()], `stepwell: ${tmpdir()} is a directory. Name a file in it.\n`],
 ])("wrong usage, %j, exits with 2 and prints a few lines", async (words, complaint) => {
   expect(await run(nowhere, ...words)).toEqual({
