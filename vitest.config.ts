@@ -25,9 +25,10 @@ const thorough = [
   "packages/dashboard/test/browser/first-page.test.ts",
 ];
 /**
- * Files about pages and commands other than the main ones (workflows, jobs, the editor), about the examples and the tutorial, about errors at a start,
- * about single sign-on and OAuth clients, and about sign-ins on several nodes or during outages. `npm test` still opens every page (`pages.test.ts`),
- * and makes the help of every command (`scripts/cli-reference.ts`).
+ * Files about pages and commands other than the main ones (workflows, jobs, the editor), about the examples and the tutorial, about docs/client.md,
+ * about errors at a start, about single sign-on and OAuth clients, about requests and sign-ins on several nodes, about sign-ins during outages, and
+ * about the secrets in the store. Even without these files, `npm test` opens every page (`pages.test.ts`), and makes the help of every command
+ * (`scripts/cli-reference.ts`).
  */
 const rare = [
   "packages/dashboard/test/browser/{api-tokens,audit,branches,docs,graph,invitation,oauth-clients,people}.test.ts",
@@ -40,14 +41,14 @@ const rare = [
   "packages/server/test/http/operations/{nodes,secrets-at-rest}.test.ts",
 ];
 /**
- * Files that a scope leaves out. `npm test` leaves files to the whole matrix, which runs each night, so that it takes less than eight minutes. `quick`
- * also leaves out the operations of the API, the command line and the pages.
+ * Files that a scope leaves out. So that `npm test` takes less than eight minutes, it leaves files to the whole matrix, which runs each night.
+ * `quick` also leaves out slow files, the operations of the API, the command line and the pages.
  */
 const leftOut: Readonly<Record<string, readonly string[]>> = {
   quick: [matrix, ...slow, ...thorough, "packages/server/test/http/**", ...commandLine, ...browser],
   usual: [matrix, ...thorough, ...rare],
 };
-/** Without a scope, somebody runs single files, and each file that is named should run. */
+/** Without a scope, somebody runs single files, and each file that is named should run. Only those of the matrix need the scope `all`. */
 const left = process.env.STEPWELL_TEST_SCOPE === undefined ? [matrix] : (leftOut[scope] ?? []);
 /** Files that need a plain PostgreSQL server: a real Citus cluster needs no stand-in, and does not show PostgreSQL's query plans. */
 const ofPlainServer =
@@ -64,10 +65,10 @@ const poll = { timeout: 10_000 };
 
 /**
  * In `npm test`, a failed test of the service, the command line or a page is tried once more: a test shares two processors with three others and a
- * dozen processes, and one that fails because its process got too little time says nothing about a change. Such tests are named at the end. The
- * whole matrix tries nothing twice.
+ * dozen processes, and one that fails because its process got too little time says nothing about a change. A test that passes only when tried
+ * again is named at the end. The scope `all` tries nothing twice.
  */
-const retry = scope === "usual" ? 1 : 0;
+const retry = scope === "usual" && withoutProto.length === 0 ? 1 : 0;
 
 /**
  * In `npm test`, there are two workers for each of the two processors that every machine has: a test spends nearly half of its time waiting for a

@@ -20,7 +20,7 @@ test("an answer may come in any number of pieces", async () => {
   ]);
 });
 
-test("an answer without a body may have no length", async () => {
+test("an answer with status 204 needs no length", async () => {
   const connection = await connectTo((socket) => socket.write("HTTP/1.1 204 No Content\r\n\r\n"));
   expect((await connection.ask("one")).status).toBe(204);
 });
@@ -37,7 +37,7 @@ test("an answer that is longer than it says is refused", async () => {
   await expect(connection.ask("one")).rejects.toThrow("longer");
 });
 
-test("a connection that the service announces to close is not used again", async () => {
+test("a connection is closed after an answer that announces this", async () => {
   const head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n";
   const connection = await connectTo((socket) => socket.write(`${head}ok`));
   expect((await connection.ask("one")).body.toString()).toBe("ok");

@@ -17,8 +17,8 @@ export class Connection {
   #closedBy: Error | undefined;
 
   /**
-   * `timeoutMs` is how long an answer may take. After that time the connection is closed, since a late answer would be taken for that of the next
-   * request.
+   * `timeoutMs` is how long the service may be silent while it owes an answer. After that time the connection is closed, since a late answer would be
+   * taken for the answer to the next request.
    */
   static async open(port: number, timeoutMs = 60_000): Promise<Connection> {
     const socket = createConnection({ host: "127.0.0.1", port, noDelay: true });

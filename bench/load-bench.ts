@@ -4,7 +4,7 @@ import { type RunJob, runJobs } from "./load.ts";
 import { percentile, rounded } from "./samples.ts";
 import { startTarget, type Target } from "./target/target.ts";
 
-/** A bench that runs many jobs side by side. */
+/** A bench that runs many jobs, `concurrency` of them at the same time. */
 export interface LoadBench {
   readonly jobs: number;
   readonly concurrency: number;

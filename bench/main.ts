@@ -177,14 +177,14 @@ function definitions(options: BenchOptions): void {
 }
 
 async function cost(homes: StoreHomes, options: BenchOptions) {
-  // The statements of the embedded store cannot be counted, so "all" skips this bench on that store.
+  // The statements of the embedded store cannot be counted, so this bench is skipped on that store.
   if (homes.kind === "postgres") return await runCostBench(homes, options.jobs ?? costRequests);
   progress("cost needs --store postgres");
   return [];
 }
 
 async function idle(homes: StoreHomes, options: BenchOptions): Promise<void> {
-  // Only a PostgreSQL server can have Citus. On the embedded store, "all" skips this bench.
+  // Only a PostgreSQL server can have Citus, so this bench is skipped on the embedded store.
   if (homes.kind === "postgres") report(await runIdleBench(homes, options.jobs ?? idleSeconds));
   else progress("idle needs --store postgres");
 }
@@ -199,7 +199,7 @@ async function plans(options: BenchOptions): Promise<number> {
     keys: options.keys ?? plansSize.keys,
   };
   if (size.jobs < 2 * size.keys * size.organizations)
-    throw new UsageError("--jobs must be at least twice --keys for each organization: half of the jobs run.");
+    throw new UsageError("--jobs must be at least 2 * --keys * --organizations, because only half of the jobs run.");
   const results = await runPlansBench(size, progress);
   for (const result of results) report(result);
   const exceeded = exceededBounds(results);

@@ -70,7 +70,7 @@ export function oneOf<const Value extends string>(
 export function count(option: string, given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
   if (!/^[1-9]\d{0,8}$/.test(given))
-    throw new UsageError(`--${option} must be a whole number above 0, not "${given}".`);
+    throw new UsageError(`--${option} must be a whole number from 1 to 999999999, not "${given}".`);
   return Number(given);
 }
 

@@ -44,8 +44,8 @@ export function requireStatus(answer: Answer, ...wanted: readonly number[]): Ans
 }
 
 /**
- * Finds the status of the job, and not that of a step, by the known beginning of the text. Parsing the whole answer would cost as much as all other
- * work.
+ * Returns the status of the job, and not that of a step. It usually stands at a known place near the beginning of the text. Parsing every answer
+ * would cost the load as much processor time as all its other work, so only answers with another beginning are parsed.
  */
 function jobStatusIn(answer: Answer): unknown {
   const { body } = requireStatus(answer, 200, 201);

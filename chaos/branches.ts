@@ -1,6 +1,7 @@
 /*
- * Builds the path of a branch as the service writes it, without using the service's own code. Each level of the path names the fork, its visit, and
- * the name of the branch or the place of its item. The names of the campaign's steps need no encoding, and a job enters each fork only once.
+ * Builds and splits paths of branches as the service writes them, without using the service's own code. Each level of a path has the fork, its visit,
+ * and the name of the branch or the place of its item. The names of a campaign's steps need no encoding, and the visit is always 1, because a job
+ * enters each fork only once.
  */
 
 export const mainLine = "";

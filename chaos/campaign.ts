@@ -12,10 +12,10 @@ import type { Scene } from "./scene.ts";
 import { workflowsOfChildren } from "./workflows.ts";
 import type { Workload, WorkloadName } from "./workload.ts";
 
-/** The options of every kind of campaign. A campaign starts its own stores and services, and removes them at its end. */
+/** The options of every campaign except `neighbours`. A campaign starts its own stores and services, and removes them at its end. */
 export interface CampaignOptions {
   readonly cycles: number;
-  /** The number by which the campaign outage divides its times. The other campaigns do not use it. */
+  /** The number by which the campaign `outage` divides its times. The other campaigns do not use this number. */
   readonly speed: number;
   readonly store: StoreKind;
   readonly workload: WorkloadName;

@@ -47,7 +47,7 @@ export async function playCrashes({
   return campaign;
 }
 
-/** Sometimes the service is also killed during its recovery. */
+/** Starts the service again. Sometimes kills it during its recovery, and then starts it once more. */
 async function restart(options: ServiceOptions): Promise<ServiceProcess> {
   while (chance(0.1)) {
     const unlucky = new ServiceProcess(options);

@@ -41,7 +41,8 @@ interface Scope {
 }
 
 /**
- * The clients put tasks into the queues faster than the workers do them. If the number of tasks does not fall for `restMs`, the tasks are stuck.
+ * Waits until the workers have done all tasks, since the clients put tasks into the queues faster than the workers do them. If the number of tasks
+ * does not fall for `restMs`, the tasks are stuck, and the wait ends.
  */
 async function untilTasksAreDone(
   port: number,

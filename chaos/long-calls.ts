@@ -64,7 +64,7 @@ export class LongCalls {
     return jobs.reduce((sum, { jobId }) => sum + this.#functions.callsOf(jobId).length - this.#keysOf(jobId).length, 0);
   }
 
-  /** A call has the same key on every node that makes it. */
+  /** Returns the keys of the job's calls that have begun. A call has the same key on every node that makes it. */
   #keysOf(jobId: string): string[] {
     return [...new Set(this.#functions.callsOf(jobId).map(({ idempotencyKey }) => idempotencyKey))];
   }
@@ -106,7 +106,10 @@ export class LongCalls {
     }
   }
 
-  /** Waits until the job has ended, at most until the deadline. Returns the status that it has then. */
+  /**
+   * Waits until the job has ended, at most until the deadline. Returns the last status that was read; `lost` if the job does not exist, and `unknown`
+   * if its status could not be read.
+   */
   async #endOf(jobId: string, port: number, deadlineMs: number): Promise<JobStatus | "lost" | "unknown"> {
     const caller = new Caller([port], answerTimeoutMs);
     const request = this.#requests.get(`/organizations/${this.#organizationId}/jobs/${jobId}`);

@@ -27,7 +27,7 @@ export interface NeighboursOptions {
   readonly tenants: readonly string[];
   readonly seconds: number;
   readonly jobs: number;
-  /** Turns off, for each tenant, the part of the service that protects against it. Then every case must fail. */
+  /** Whether to turn off, for each tenant, the part of the service that protects against this tenant. If so, every case must fail. */
   readonly withoutFix: boolean;
   readonly progress: (line: string) => void;
 }
@@ -37,7 +37,7 @@ export interface NeighbourResult {
   readonly tenant: string;
   readonly alone: Measurement;
   readonly beside: Measurement;
-  /** How often the hostile tenant got an answer with each status, and how often its connection was lost. */
+  /** How often the hostile tenant got an answer with each status, and how often one of its connections was lost. */
   readonly hostileAnswers: Readonly<Record<string, number>>;
   readonly passes: boolean;
 }

@@ -22,11 +22,11 @@ export interface ChaosOptions {
   readonly workload: WorkloadName;
   /** A defect that is put into the store below the service, to prove that the check finds it. */
   readonly fault: "none" | Fault;
-  /** The hostile tenants of this run, in this order. */
+  /** The names of the hostile tenants of this run. */
   readonly tenants: readonly string[];
   /** How many seconds each of the two measurements of the well-behaved organization takes: alone, and beside the hostile tenant. */
   readonly seconds: number;
-  /** The number of jobs that the tenant with too many jobs creates. */
+  /** The number of jobs that the tenant `pending-jobs` creates. */
   readonly jobs: number;
   /** Whether to turn off, for each hostile tenant, the part of the service that protects against it, to prove that its case can fail. */
   readonly withoutFix: boolean;

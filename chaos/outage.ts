@@ -88,11 +88,11 @@ const minAwayMs = 5_000;
 const maxAwayMs = 60_000;
 const callsPerNode = 10;
 /**
- * These calls still wait when the database goes away. A call that had to wait begins only after the store has noted this. So these calls begin when
- * the database is back and earlier calls have ended.
+ * This many calls of each node still wait when the database goes away. Before a call begins that had to wait, the node notes its beginning in the
+ * store. So these calls begin only when the database is back and earlier calls have ended.
  */
 const callsInLinePerNode = 5;
-/** `callsPerNode` must be a multiple of this. */
+/** `callsPerNode` and `callsInLinePerNode` must be multiples of this. */
 const callsPerForkedJob = 5;
 const recoveryMs = 60_000;
 const beginTimeoutMs = 60_000;

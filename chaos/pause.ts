@@ -7,8 +7,8 @@ import { setScene } from "./scene.ts";
 import { Workload } from "./workload.ts";
 
 /**
- * Three nodes over one database. One of them hangs for longer than its lease and comes back, or is killed and started again; the
- * clients go on with all three.
+ * Plays a campaign with three nodes over one database. In each cycle, one of the nodes hangs for longer than its lease and comes back, or is killed
+ * and started again. The clients send requests to all three meanwhile.
  */
 export async function playPauses({ cycles, workload: name, program, progress }: CampaignOptions): Promise<Campaign> {
   const homes = await openStoreHomes("postgres");

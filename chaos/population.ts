@@ -25,7 +25,7 @@ export interface Workflow {
   readonly shape: WorkflowShape;
 }
 
-/** The jobs that all clients know together. Chooses the next requests of the clients. */
+/** The jobs that the clients know. All clients share this knowledge, and their next requests are chosen from it. */
 export class Population {
   readonly #workflows: readonly Workflow[];
   readonly #jobs = new Map<string, KnownJob>();
@@ -34,7 +34,7 @@ export class Population {
   readonly #ended: KnownJob[] = [];
   /** The jobs that failed or were cancelled, and were not resumed yet. */
   readonly #stopped: KnownJob[] = [];
-  /** The requests that are sent again with the same key and body: those whose answers were lost, and some of the others. */
+  /** The submissions with a key, and the events, that are sent again unchanged: those whose answers were lost, and some of the others. */
   readonly #repetitions: Intent[] = [];
 
   constructor(workflows: readonly Workflow[]) {
@@ -139,7 +139,7 @@ export class Population {
 
   #sendNext(job: KnownJob): Intent {
     const target = job.unsent.pop();
-    // If all events were sent, the job has ended, or the outcome of an event is unknown. The job is then read.
+    // If no event is left to send, the job is read, to learn whether it has ended.
     return target === undefined ? { type: "read", job: keyOf(job) } : send(job, target);
   }
 
@@ -160,7 +160,7 @@ export class Population {
 interface KnownJob extends JobKey {
   readonly shape: WorkflowShape;
   hasEnded: boolean;
-  /** The events in random order, so that they come in any order and also before their step. */
+  /** The events that were not sent yet, in random order, so that some of them come before the job reaches the step that waits for them. */
   readonly unsent: EventTarget[];
   readonly sent: EventTarget[];
 }

@@ -10,8 +10,8 @@ import { setScene } from "./scene.ts";
 import { Workload } from "./workload.ts";
 
 /**
- * Kills the database of the service and starts it again. Meanwhile, the health of the service must report this. The service must lose nothing and
- * recover by itself.
+ * Kills the database of the service and starts it again, in each cycle. The health of the service must report the first outage, and the end of each
+ * outage. The service must lose nothing and recover by itself.
  */
 export async function playPostgresCrashes({
   cycles,

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { parseBenchOptions } from "../bench/options.ts";
 import { parseChaosOptions } from "./options.ts";
 
-// Reads each command of npm and of the tests that a document shows, with the parsers of the programs that it starts.
+// Checks each `npm run` and `vitest run` that a document shows: its script or path must exist, and a bench or campaign must take its options.
 const root = resolve(import.meta.dirname, "..");
 const documents = globSync(["*.md", "docs/**/*.md", "examples/*/README.md", "packages/*/README.md"], { cwd: root });
 const command = /\b(npm|vitest) run\b([^`\n]*)/g;
@@ -47,7 +47,7 @@ function complaintOf(program: string, words: readonly string[]): string | undefi
   const [script = "", separator, ...options] = words;
   const workspace = /--workspace (\S+)/.exec(words.join(" "))?.[1];
   if (!(script in scriptsOf(workspace))) return "There is no such script.";
-  // A line of the usage, with placeholders or brackets, is not checked, because the program itself prints it.
+  // Options with brackets, or with placeholders such as NAME, explain the usage. They are not checked, because the parsers would refuse them.
   if (separator !== "--" || options.some((word) => /^(NAME|CAMPAIGN|…)$|^\[/.test(word))) return undefined;
   const filled = options.map((word) => ({ STORE: "postgres", N: "1" })[word] ?? word);
   try {

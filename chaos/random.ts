@@ -1,6 +1,6 @@
 /**
- * Random choices without a seed: the course of a campaign depends on when processes are killed, which a seed cannot repeat. Instead, the history is
- * recorded.
+ * Returns true with this probability. The random choices of a campaign have no seed: its course also depends on when processes are killed, which a
+ * seed cannot repeat. So the history of each campaign is recorded.
  */
 export function chance(probability: number): boolean {
   return Math.random() < probability;

@@ -15,7 +15,7 @@ export class Recorder {
     this.#file.write(`${JSON.stringify(operation)}\n`);
   }
 
-  /** Keeps a copy of a log with the history. */
+  /** Copies a log into the directory that holds the history. */
   keep(logFile: string): void {
     this.#keptLogCount += 1;
     copyFileSync(logFile, join(this.directory, `service-${this.#keptLogCount}.log`));

@@ -3,7 +3,7 @@ import type { Operation } from "./operation.ts";
 export interface Tally {
   readonly operationCount: number;
   readonly okCount: number;
-  /** The writes that the service acknowledged. */
+  /** The number of writes that the service acknowledged. */
   readonly acknowledgedCount: number;
   readonly replayedKeyCount: number;
   readonly earlyEventCount: number;

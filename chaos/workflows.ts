@@ -31,8 +31,8 @@ export interface Outside {
 
 /**
  * - `unlucky`: its first attempt fails, the next one succeeds.
- * - `doomed`: it fails for good, and the job goes on after the fork around it.
- * - `resumed`: its first attempt fails for good, and the job with it, until a client resumes the job. Only tasks have this luck.
+ * - `doomed`: it fails for good. The job goes on after the fork around the step. Without such a fork, the job fails.
+ * - `resumed`: its first attempt fails for good, and so does the job, until a client or the parent job resumes it. Only tasks have this luck.
  */
 export type Luck = "sound" | "unlucky" | "doomed" | "resumed";
 
@@ -66,7 +66,7 @@ export const linearShapes: readonly WorkflowShape[] = [
   { name: "wait-for-3", steps: [noop("before"), wait("wait", ...eventIds("part", 3)), noop("after")] },
   { name: "wait-for-10", steps: [noop("before"), wait("wait", ...eventIds("part", 10))] },
   {
-    // About half of the time, the events of the second wait come before the job reaches it.
+    // About half of the events for the second wait come before the job reaches it.
     name: "wait-twice",
     steps: [wait("wait", "go"), noop("between"), wait("wait-again", ...eventIds("part", 2)), noop("after")],
   },
@@ -117,7 +117,7 @@ export const forkedShapes: readonly WorkflowShape[] = [
     ],
   },
   {
-    // The failure leads the job to the next step and ends the other branches, including those that a function or worker is working on.
+    // The failure leads the job to the next step and ends the other branches, even if a worker is doing the task of one.
     name: "one-branch-fails",
     steps: [
       branches("split", {
@@ -271,7 +271,7 @@ export function definitionOfShape({ name, steps }: WorkflowShape): Definition {
   return { workflowName: name, steps: [...stepsOf(steps)], definitions: { anything: {} } };
 }
 
-/** An event that a job needs, and the wait in a branch for which it is sent. */
+/** An event that a job needs. An event for one of several items also names its wait and the branch of the item. */
 export interface EventTarget {
   readonly eventId: string;
   readonly step?: string;
@@ -292,7 +292,7 @@ export function isFork(step: StepShape): step is StepShape & Fork {
   return step.kind === "branches" || step.kind === "items";
 }
 
-/** Tells whether the step may fail. `item` is the luck of the item in whose branch it stands. */
+/** Tells whether the step can fail for good. `item` is the luck of the item in whose branch the step is. */
 export function canFail(step: StepShape, item: Luck): boolean {
   return canFailBy(["doomed", "resumed"], step, item);
 }

@@ -44,7 +44,7 @@ export class Workload {
     return this.functions.environment;
   }
 
-  /** Starts the workers, and begins to disturb them. */
+  /** Starts the workers that the workload needs, if any, and begins to disturb them. */
   hire(options: Omit<CrewOptions, "log">): void {
     if (this.#hasWorkers) this.#crew = new Crew({ ...options, log: this.log });
   }
@@ -54,7 +54,7 @@ export class Workload {
     await this.#crew?.calm();
   }
 
-  /** The last output of the workers that ended without being told to, which no worker should do. */
+  /** What the workers that ended without being killed wrote to their standard error. No worker should end like this. */
   get complaints(): readonly string[] {
     return this.#crew?.complaints ?? [];
   }
@@ -63,14 +63,14 @@ export class Workload {
     return this.#crew === undefined ? {} : { ...this.#crew.counts, ...this.log.tally() };
   }
 
-  /** The reasons why a run proves nothing about its workers. Empty if it proves something. */
+  /** The reasons why a run proves nothing about its workers. Empty if it proves something, or has no workers. */
   get reasonsWhyVoid(): string[] {
     if (this.#crew === undefined) return [];
     const { handedToAnother, takenAnswers, refusedAnswers } = this.log.tally();
     const needed: readonly [number, string][] = [
       [handedToAnother, "no task of a lost worker went to another one"],
       [takenAnswers, "no answer of a worker was taken"],
-      [refusedAnswers, "no worker came late, or answered again"],
+      [refusedAnswers, "no answer of a worker came too late or twice"],
     ];
     return needed.filter(([count]) => count === 0).map(([, reason]) => reason);
   }

@@ -6,7 +6,7 @@ import { buildDashboard } from "./build-dashboard.ts";
 import { buildDocs } from "./build-docs.ts";
 import { buildEmptyCluster } from "./build-empty-cluster.ts";
 
-// Both run at the same time, since neither needs the output of the other.
+// The build of the dashboard and the compiler run at the same time, since neither needs the output of the other.
 const dashboard = buildDashboard();
 // Each checker checks the shared types anew, so as many checkers as processors take more time than half as many.
 const checkers = String(Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2))));

@@ -1,4 +1,4 @@
-/** Provides a Chromium for the tests of the dashboard. Installs it when run as root on Debian, and otherwise prints what to do. */
+/** Provides a Chromium for the tests of the dashboard. If there is none, installs it as root on Debian, or else prints what to do. */
 import { spawnSync } from "node:child_process";
 import { findChromium } from "@stepwell/testing/find-chromium.ts";
 

@@ -75,7 +75,7 @@ function itemsFieldOf(
   return items;
 }
 
-/** Returns the first field that every successful answer must have. Undefined if some answer may have no body, or is a text. */
+/** Returns the first field that every successful answer must have. Undefined if there is none, for example because an answer has no body. */
 function fieldOf({ responses }: Operation, schemas: ApiDocument["components"]["schemas"]): string | undefined {
   const successes = Object.entries(responses).filter(([status]) => status.startsWith("2"));
   const [first = [], ...others] = successes.map(([, { content }]) =>

@@ -18,7 +18,7 @@ type Scope = (typeof scopes)[number];
 const scope = readScope(process.argv[2] ?? "usual");
 const report = join(tmpdir(), `stepwell-tests-${process.pid}.json`);
 
-// Several checkers check the shared types several times. So each of these programs has one checker: two checks run at a time anyway.
+// Each checker of the compiler checks the shared types anew. So the compiler has only one here: two checks run at a time anyway.
 const compiler = ["node_modules/typescript/bin/tsc", "--checkers", "1"] as const;
 const quickChecks = [
   ["types", "node_modules/typescript/bin/tsc", "-b"],
@@ -57,11 +57,11 @@ const checks = checksOf[scope].values();
 await Promise.all([checkAll(), checkAll()]);
 
 const { slowest, triedTwice, longNames } = testing("tests", []);
-// In these tests, code that reads or writes `__proto__` fails, even in a dependency. Such code would let a key in a user's JSON change all objects.
+// In these tests, code that reads or writes `__proto__` fails, even in a dependency. Such code could let a key in a user's JSON change all objects.
 if (scope === "all")
   testing("tests without __proto__", withoutProto, {
     NODE_OPTIONS: "--disable-proto=throw",
-    // Without a scope, tests run on the same homes as in `npm test`, and so do the files that `npm test` leaves out, except `*.matrix.test.ts`.
+    // Without a scope, also the files run that `npm test` leaves out, except `*.matrix.test.ts`. All tests run on the same homes as in `npm test`.
     STEPWELL_TEST_SCOPE: undefined,
   });
 

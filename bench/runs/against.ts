@@ -8,7 +8,7 @@ import { median, percentile, rounded } from "../samples.ts";
 import { startTarget } from "../target/target.ts";
 
 export interface AgainstSize extends LoadSize {
-  /** How many bursts each build runs in each of the two orders. One burst has `jobs` jobs. */
+  /** How many bursts each build runs in each of the two orders in which the services are started. One burst has `jobs` jobs. */
   readonly bursts: number;
 }
 
@@ -63,7 +63,7 @@ export async function runAgainstBench(
   };
 }
 
-/** The program of a build, which `npm run build` makes. */
+/** The program that runs a build. The program is in Git, but works only after `npm run build`. */
 export const commandLine = "packages/cli/bin/stepwell.js";
 
 type Program = readonly string[] | undefined;

@@ -6,7 +6,7 @@ import { startTarget, type Target } from "../target/target.ts";
 export interface ChildrenSize {
   /** The number of jobs below the submitted job. */
   readonly jobs: number;
-  /** The number of children that one job has under way at the same time. */
+  /** The largest number of children that one job has under way at the same time. */
   readonly concurrency: number;
 }
 

@@ -91,7 +91,7 @@ async function measure(target: Target, size: DelaysSize, progress: (line: string
   };
 }
 
-/** Returns the request with which another organization submits a job and waits for its end. */
+/** Creates another organization, and returns the request with which it submits a job and waits for the job's end. */
 async function neighbour({ api, port }: Target): Promise<Buffer> {
   const { organizationId } = await api.post<{ organizationId: string }>("/organizations", {
     name: "neighbour",
@@ -108,8 +108,8 @@ async function neighbour({ api, port }: Target): Promise<Buffer> {
 }
 
 /**
- * Returns the instant until which all jobs sleep, and their workflow. The instant is a part of the definition, so a
- * trial run first measures how long the submissions take.
+ * Submits the jobs. Returns the instant until which they all sleep, their workflow, and the id of the last job. The instant is a part of the
+ * definition, so a trial run first measures how long the submissions take.
  */
 async function submitSleepers(
   target: Target,
@@ -171,8 +171,8 @@ interface Page {
 }
 
 /**
- * Waits until the last submitted job, which is among the last to wake, has succeeded. It does not list the sleeping jobs: such a list must skip the
- * jobs that woke already, which would slow the neighbour.
+ * Waits until the last submitted job, which is among the last to wake, has succeeded. This function does not list the sleeping jobs: for such a list
+ * the service must skip the jobs that already woke, and this work would slow the neighbour.
  */
 async function untilAwake({ api, organizationId }: Target, jobId: string, instant: number): Promise<void> {
   for (;;) {

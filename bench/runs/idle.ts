@@ -22,7 +22,7 @@ export interface IdleResult {
 const shardCount = 32;
 const workerCount = 2;
 
-/** Counts the statements of an idle node, and how many commands they become on a Citus cluster with two workers. */
+/** Counts the statements of an idle node, and how many commands its searches become on a Citus cluster with two workers. */
 export async function runIdleBench(homes: StoreHomes, seconds: number): Promise<IdleResult> {
   const home = await homes.fresh();
   const counts: Counts = { searches: 0, searchesOnCitus: 0, otherStatements: 0, restsUntil: new Map() };

@@ -96,7 +96,10 @@ async function medianMs(database: Database, range: MetricRange): Promise<number>
   return rounded(median(samples));
 }
 
-/** Each hour has 60 classes of durations, the longest some 300 times the shortest. Each workflow has 12 jobs of each class in each hour. */
+/**
+ * Writes rollups for each hour and each day. Each of them has 60 classes of durations, the longest some 300 times the shortest, and each workflow has
+ * 12 jobs in each class.
+ */
 export async function seedRollups(database: Database, organizationId: string, to: number): Promise<string[]> {
   const workflowIds = Array.from({ length: workflowCount }, () => randomUUID());
   const text = `

@@ -27,7 +27,10 @@ export interface PlansResult {
   readonly leastMs?: number;
   readonly medianMs: number;
   readonly maxMs: number;
-  /** The pages that one run reads with the worse of the two kinds of plans. A page that is read repeatedly counts each time. */
+  /**
+   * The pages that one run reads with the worse of the two kinds of plans: for the given values, or for any values. A page that is read repeatedly
+   * counts each time.
+   */
   readonly pages?: number;
   /** Tables that a plan reads completely, although they have more rows than there are organizations. */
   readonly scanned?: readonly string[];
@@ -41,9 +44,9 @@ const repetitions = 11;
 const historyRowsPerJob = 3;
 
 /**
- * Measures, in a store with many jobs, the statements that take many keys: once with each key from a different organization, and once with all keys
- * from one organization. The store's own functions run the statements, each in a transaction that is rolled back, so that every statement finds the
- * same store.
+ * Measures, in a store with many jobs, the statements that take many keys: once with keys from as many organizations as possible, and once with all
+ * keys from one organization. The store's own functions run the statements, each in a transaction that is rolled back, so that every statement finds
+ * the same store. Also measures the poll of the watchers and the reading of metrics.
  */
 export async function runPlansBench(size: PlansSize, progress: (line: string) => void): Promise<PlansResult[]> {
   const homes = await openStoreHomes("postgres");
@@ -141,7 +144,7 @@ async function measureStatement(
   } as const;
 }
 
-/** Makes keys that are spread over all rows of the organizations. The numbers of the jobs are even, since only jobs with even numbers are running. */
+/** Makes keys of running jobs, which have even numbers. The keys are from `organizations` organizations, which are spread over all organizations. */
 function keysOf(tables: KeyedTables, organizations: number, count: number): RowKey[] {
   const runningPerOrganization = Math.floor(tables.rowsPerOrganization / 2);
   return Array.from({ length: count }, (_, index) => {
@@ -189,8 +192,8 @@ async function rolledBack(database: Database, work: (transaction: Queryable) => 
 class RolledBack extends Error {}
 
 /**
- * Returns how many pages the statements read with the worse of the two kinds of plans, and which tables either kind reads completely. It does not
- * list tables with only one row for each organization, since a plan may read such a table completely.
+ * Returns how many pages the statements read with the worse of the two kinds of plans, and which tables either kind reads completely. Tables with at
+ * most one row for each organization are left out, since plans are allowed to read them completely.
  */
 async function plansOf(client: pg.Client, asked: readonly Asked[], organizations: number) {
   const costs: Cost[][] = [];
@@ -207,7 +210,7 @@ async function plansOf(client: pg.Client, asked: readonly Asked[], organizations
   return { pages, scanned: rows.map(({ relname }) => relname) };
 }
 
-/** One poll of the store answers all requests that wait for a job. */
+/** Measures a poll of the store. One poll serves all requests that wait for a job. */
 async function measureWatchers(database: Database, tables: KeyedTables): Promise<PlansResult> {
   const keys = keysOf(tables, tables.organizations, watchers);
   const samples: number[] = [];

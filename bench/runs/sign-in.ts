@@ -6,7 +6,7 @@ import { median, percentile, rounded } from "../samples.ts";
 import { startTarget, type Target } from "../target/target.ts";
 
 export interface SignInSize {
-  /** The number of reads that each of the two parts measures. */
+  /** The number of reads that are measured while no user signs in, and again beside the passwords. */
   readonly reads: number;
   /** The number of passwords that are waiting for their check at any moment. */
   readonly concurrency: number;

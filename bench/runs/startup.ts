@@ -70,7 +70,7 @@ async function measureLife(homes: StoreHomes, size: StartupSize): Promise<Startu
   return results;
 }
 
-/** Registers a new workflow even on an existing store, so that all three starts do the same work. */
+/** Starts the service and runs one job. Registers a new workflow even on an existing store, so that all three starts do the same work. */
 async function startToFirstJob(home: StoreHome): Promise<{ readonly target: Target; readonly firstJobMs: number }> {
   const startedAt = performance.now();
   const target = await startTarget(home);

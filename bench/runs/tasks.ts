@@ -25,8 +25,8 @@ export interface TasksResult extends TasksSize {
   /** The cost of one task; `benchUs` is the processor time of the worker. */
   readonly perTask: ReturnType<typeof costOfOne>;
   /**
-   * How many tasks became due in each second while `handedOutP50Ms` and `handedOutP99Ms` were measured: the time from the moment when a task became
-   * due until the worker had it.
+   * How many tasks became due in each second while `handedOutP50Ms` and `handedOutP99Ms` were measured. These two are the times from the moment when
+   * a task became due until the worker had it.
    */
   readonly pacedPerSecond: number;
   readonly handedOutP50Ms: number;
@@ -104,7 +104,7 @@ async function doAll(work: Work, count: number): Promise<number> {
   return (performance.now() - begunAt) / 1000;
 }
 
-/** Submits tasks one after the other. Returns, for each task, how long after its due time the worker got it. */
+/** Submits tasks at a fixed pace. Returns, for each task, how long after its due time the worker got it. */
 async function handOutTimes(work: Work): Promise<Float64Array> {
   const count = pacedPerSecond * pacedSeconds;
   const times: number[] = [];

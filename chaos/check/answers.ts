@@ -2,7 +2,7 @@ import { serverErrorMark } from "../caller.ts";
 import type { Operation, Outcome } from "../operation.ts";
 import { type Finding, violation } from "./finding.ts";
 
-/** A service in trouble may answer 503. Any other 5xx is a defect, even if the request was carried out. */
+/** Returns a finding for each answer with 5xx except 503, even if the request was carried out. A service in trouble is allowed to answer 503. */
 export function checkAnswers(operations: readonly Operation[]): Finding[] {
   return operations.flatMap(({ type, outcome }) => {
     if (outcome.type !== "info" || !outcome.reason.startsWith(serverErrorMark) || isUnavailable(outcome)) return [];

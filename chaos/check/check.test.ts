@@ -96,7 +96,7 @@ test("an event that a live job refused is a violation", async () => {
   expect(details(await check({ operations: (operations) => [...operations, refused] }))).toContain("refused");
 });
 
-test("an idempotency key that is answered and later rejected is a violation", async () => {
+test("an event that is rejected although its idempotency key was answered before is a violation", async () => {
   const sending = { ...sendingOf("event-1", "part-1"), idempotencyKey: "key-3" };
   const refused = send(sending, { type: "rejected", httpStatus: 409, code: "ConflictError" }, 9);
   const first = send(sending, ok({ outcome: "matched" }), 8);
@@ -215,7 +215,7 @@ test("a task under a key that no step of the job has is a violation", async () =
   expect(details(await check({ log }))).toContain("the history has no such step");
 });
 
-test("a step that succeeded without a worker is a violation", async () => {
+test("a step that succeeded without its function or worker is a violation", async () => {
   const { length } = details(await check({ log: new OutsideLog() })).split("\n");
   expect(length).toBe(2);
 });

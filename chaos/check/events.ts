@@ -3,7 +3,7 @@ import type { FinalEvent, FinalJob } from "./final-job.ts";
 import { type Finding, violation } from "./finding.ts";
 import { type JobRecord, mayBeResumed, type SendingRecord } from "./ledger.ts";
 
-/** Every acknowledged event must be listed for its job, and no event more often than it was sent. */
+/** Checks that each acknowledged event is listed, that no event is listed more often than its requests explain, and that none is wrongly rejected. */
 export function checkEvents(job: FinalJob, record: JobRecord | undefined): Finding[] {
   const byNonce = Map.groupBy(job.events, ({ nonce }) => nonce);
   const findings: Finding[] = [];
@@ -18,7 +18,7 @@ export function checkEvents(job: FinalJob, record: JobRecord | undefined): Findi
   return findings;
 }
 
-/** Returns the acknowledged events of a job that no longer exists. */
+/** Returns a finding for each acknowledged event of a job that does not exist. */
 export function findLostEvents(record: JobRecord): Finding[] {
   return [...record.sendings.values()]
     .filter(({ attempts }) => attempts.some(({ outcome }) => outcome.type === "ok"))
@@ -75,8 +75,8 @@ function isRefusedAfterAnswer({ idempotencyKey }: EventSending, attempts: Sendin
 }
 
 /**
- * With a key, every repetition means the same event. Without a key, an event that is sent again may be a new one, since the first may have been
- * consumed meanwhile.
+ * Returns how often the event must be listed at least and at most. With a key, every repetition means the same event. Without a key, an event that is
+ * sent again may count as a new one, since the first may have been consumed meanwhile.
  */
 function timesToBeListed(
   { idempotencyKey }: EventSending,

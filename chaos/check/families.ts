@@ -6,8 +6,9 @@ import { runsOf } from "./histories.ts";
 import type { StepFold } from "./history-automaton.ts";
 
 /**
- * Compares each child job with the step that began it: each visit of a step begins one job, and when the step has ended, the job must have ended in
- * the same way. A campaign reads children before their parents, so they are compared at the end.
+ * Compares each child job with the step that began it: each visit of a step begins one job. If the step has succeeded or failed, the job must have
+ * ended accordingly. If the step was cut off, the job must also have ended, in whatever way. A campaign reads children before their parents, so both
+ * are compared at the end.
  */
 export class Families {
   readonly #children = new Map<string, Child[]>();

@@ -26,7 +26,7 @@ test("a call that is interrupted and retried is a valid history", () => {
   expect(steps).toMatchObject([{ name: "call", attempt: 3, phase: "succeeded" }]);
 });
 
-test("a failed job that is resumed enters its step again", () => {
+test("a failed job that is resumed begins another attempt of its step", () => {
   const failed = { type: "step.failed", ...step, attempt: 1, error } as const;
   const { status } = fold(
     submitted,
@@ -41,8 +41,8 @@ test("a failed job that is resumed enters its step again", () => {
 });
 
 test.each<[string, Transition[]]>([
-  ["does not stand at the beginning", [started]],
-  ["or twice", [submitted, submitted]],
+  ["Entry 1 (job.started) is wrong here", [started]],
+  ["Entry 2 (job.submitted) is wrong here", [submitted, submitted]],
   [
     "job.resumed) comes while the job is SUCCEEDED",
     [submitted, started, entered, succeeded, { type: "job.succeeded" }, { type: "job.resumed", by }],
@@ -58,7 +58,7 @@ test.each<[string, Transition[]]>([
   ["kept twice", [submitted, event(1), event(2)]],
   ["is not awaited", [submitted, { ...event(1), outcome: "matched" }]],
   ["should be event 1", [submitted, event(2)]],
-])("a history is rejected if … %s", (complaint, transitions) => {
+])("an invalid history is rejected, and the error says: … %s", (complaint, transitions) => {
   expect(() => fold(...transitions)).toThrow(complaint);
 });
 
@@ -73,7 +73,7 @@ const forked = [
 const inLeft = { ...entered, branch: left } as const;
 const joined = { ...succeeded, ...split } as const;
 
-test("branches run independently, and a resume continues the branches that had not ended", () => {
+test("branches run independently, and a resume continues the branch that had failed", () => {
   const inRight = { ...step, branch: "split:1[right]" } as const;
   const { steps } = fold(
     ...forked,

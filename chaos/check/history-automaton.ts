@@ -15,7 +15,7 @@ export interface Fold {
   readonly eventCount: number;
   /** The events that were received but not consumed, by number. */
   readonly kept: ReadonlyMap<number, KeptEvent>;
-  /** The branches that continue after a resume, each from where it stopped. */
+  /** The branches that have not continued since the latest resume. Each of them may continue from where it stopped. */
   readonly resumed: ReadonlySet<string>;
 }
 
@@ -62,8 +62,8 @@ interface StepFailure {
 export type Entry = { readonly sequence: number } & Transition;
 
 /**
- * Throws `NotAPath` at the first entry that cannot follow those before it. `addresses` has the waits for which single events were sent, by event
- * number.
+ * Throws `NotAPath` at the first entry that cannot follow those before it. For each event that was sent for a single wait, `addresses` has this wait,
+ * by the number of the event.
  */
 export function foldHistory(entries: readonly Entry[], addresses: Addresses = new Map()): Fold {
   return entries.reduce((fold, entry) => {
@@ -87,7 +87,11 @@ const nothingYet: Fold = {
 };
 
 function next(fold: Fold, entry: Entry, addresses: Addresses): Fold {
-  check((entry.type === "job.submitted") === (fold.sequence === 0), entry, "does not stand at the beginning, or twice");
+  check(
+    (entry.type === "job.submitted") === (fold.sequence === 0),
+    entry,
+    "is wrong here: the first entry, and no other, is job.submitted",
+  );
   const isLive = fold.status === "PENDING" || fold.status === "RUNNING";
   const isResumable = fold.status === "FAILED" || fold.status === "CANCELLED";
   check(entry.type === "job.resumed" ? isResumable : isLive, entry, `comes while the job is ${fold.status}`);
@@ -238,7 +242,7 @@ function isOpen(fold: Fold, branch: string): boolean {
   return around?.name === fork && around.phase === "forked" && around.isCut !== true && isOne;
 }
 
-/** The end of a fork also ends everything that still runs in its branches. */
+/** Returns the state after the end of this step. The end of a fork also ends everything that still runs in its branches. */
 function ended(fold: Fold, step: StepFold): Fold {
   const { steps, ...others } = withStep(fold, step);
   if (step.branchCount === undefined) return { ...others, steps };

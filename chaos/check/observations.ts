@@ -3,7 +3,10 @@ import type { FinalJob } from "./final-job.ts";
 import { type Finding, violation } from "./finding.ts";
 import { type JobRecord, mayBeResumed } from "./ledger.ts";
 
-/** Checks the states in which clients saw the job. Without a resume, a terminal state must be final, and an acknowledged cancellation must hold. */
+/**
+ * Checks the states in which clients saw the job, and the answers to their requests. SUCCEEDED must be final. Without a resume, every terminal state
+ * must be final, and an acknowledged cancellation must hold.
+ */
 export function checkObservations(job: FinalJob, record: JobRecord | undefined): Finding[] {
   if (record === undefined) return [];
   return [...complaints(job, record)].map((detail) => violation(job.jobId, detail));

@@ -7,8 +7,9 @@ import { runsOf } from "./histories.ts";
 import type { StepFold } from "./history-automaton.ts";
 
 /**
- * Compares the attempts that functions and workers received, and their answers, with the history of the job. Each attempt must be given out once,
- * under the key of its visit, and not after the end of the step was recorded. An answer that the service accepted must be the result of the step.
+ * Compares the attempts that functions and workers received, and the workers' answers, with the history of the job. Each attempt must be given out at
+ * most once, under the key of its visit, and not after the end of the step was recorded. An attempt that succeeded must have been received. An answer
+ * that the service accepted must be the result of the step.
  */
 export function checkOutside(job: FinalJob, shape: WorkflowShape | undefined, log: OutsideLog): Finding[] {
   const runs = new Map(runsOf(job).map((run) => [keyOf(job, run), run]));

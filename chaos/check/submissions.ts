@@ -23,7 +23,10 @@ export function checkOrigin(job: FinalJob, { submissions }: Ledger): Finding[] {
   return findings;
 }
 
-/** Every acknowledged submission must have exactly one job. `found` has the existing jobs by their nonce. */
+/**
+ * Checks that each acknowledged submission has its job, and that no submission has several jobs or was rejected. `found` has the ids of the existing
+ * jobs by nonce.
+ */
 export function checkSubmissions(ledger: Ledger, found: ReadonlyMap<string, readonly string[]>): Finding[] {
   return [...ledger.submissions.values()].flatMap((record) =>
     checkSubmission(record, found.get(record.submission.nonce) ?? []),

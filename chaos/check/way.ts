@@ -55,7 +55,7 @@ class Walk {
     );
   }
 
-  /** `item` is the item of the innermost forEach around the line. */
+  /** `item` is the luck of the item of the innermost forEach around the line; `sound` if there is none. */
   line(steps: Line, branch: string, item: Luck): LineState {
     this.#known.add(branch);
     const runs = this.#byBranch.get(branch) ?? [];

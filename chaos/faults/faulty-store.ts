@@ -4,8 +4,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { openStore } from "@stepwell/server";
 
 /**
- * Defects of a store. A campaign must find each of them, since a check that has never failed proves nothing. `no-sync` is found only by a power cut,
- * because the operating system keeps what a killed process has written.
+ * Defects of a store. A campaign must find each of them except `no-sync`, since a check that has never failed proves nothing. Only a power cut would
+ * show `no-sync`, because the operating system keeps what a killed process has written.
  */
 export const faults = [
   "answer-before-commit",
@@ -45,12 +45,12 @@ export function withFault(database: Database, fault: Fault): Database {
 
 const noticeStatements = ["find_job_notices", "find_job_notices_in_turn"];
 
-/** A notice to a parent tells it how its child ended. A notice to a child only tells it that its parent has left it. */
+/** A notice to a parent has an outcome: how the child ended. A notice to a child has none, and only says that its parent does not wait any more. */
 function isForChild(notice: unknown): boolean {
   return (notice as { readonly outcome: unknown }).outcome === null;
 }
 
-/** From now on, the disk reports data as written before it is. */
+/** Replaces the function that waits for the disk, as if the disk confirmed data before it has written them. */
 export function breakSync(): void {
   fs.fdatasyncSync = () => {};
   // This makes the change visible to modules that imported the function by its name.
@@ -58,8 +58,9 @@ export function breakSync(): void {
 }
 
 /**
- * Returns the result of a transaction while it can still be lost. All other queries and transactions of the engine wait until it is committed, so
- * that they notice no other effect. The other lanes of a PostgreSQL store do not wait: a request can notice there that a job does not exist yet.
+ * Returns a store that answers a transaction before it is committed, while its changes can still be lost. All other queries and transactions of the
+ * engine wait for the commit, so that the defect has no other effect on them. The other lanes of a PostgreSQL store do not wait: a request can notice
+ * there that a job does not exist yet.
  */
 function answeringBeforeCommit(database: Database): Database {
   let underWay: Promise<unknown> = Promise.resolve();

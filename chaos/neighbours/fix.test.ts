@@ -4,7 +4,7 @@ import { replacedSources } from "../faults/replacement.ts";
 import { tenants } from "./tenants.ts";
 
 describe.each(tenants)("the fix against $name", ({ fix }) => {
-  test("is in the sources of the server, which can be parsed without it, too", () => {
+  test("is in the server's sources, and these can still be parsed when the fix is turned off", () => {
     const sources = [...replacedSources(fix.turnedOffBy).values()];
     expect(sources).not.toEqual([]);
     for (const source of sources) expect(() => stripTypeScriptTypes(source)).not.toThrow();

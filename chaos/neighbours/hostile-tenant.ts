@@ -24,7 +24,7 @@ export interface Fix {
   readonly turnedOffBy: readonly Replacement[];
 }
 
-/** Sends requests until `end`, and counts them in `traffic`. */
+/** Sends requests until `end`, mainly through `traffic`, which counts the answers. */
 export type Attack = (traffic: Traffic, end: AbortSignal) => Promise<void>;
 
 export interface Traffic {
@@ -43,7 +43,7 @@ export interface Ground {
   readonly requests: RequestWriter;
   /** Answers calls of the function `large` with 1 MB, and those of `slow` after 30 s. */
   readonly functions: FunctionServer;
-  /** The number of jobs that the tenant with too many jobs creates. */
+  /** The number of jobs that the tenant `pending-jobs` creates. */
   readonly jobs: number;
   /** The address of the PostgreSQL server; undefined for the embedded store. */
   readonly databaseUrl: string | undefined;
@@ -51,7 +51,7 @@ export interface Ground {
   withStore(work: (database: Database) => Promise<void>): Promise<void>;
 }
 
-/** Returns one item after the other, and begins again after the last. */
+/** Returns a function that gives one item after the other, and begins again after the last. */
 export function inTurn<Item>(items: readonly Item[]): () => Item {
   let index = -1;
   return () => {

@@ -3,7 +3,7 @@ import pg from "pg";
 import { oneWait, smallInput } from "../../bench/workflows.ts";
 import { type Ground, type HostileTenant, inTurn, submitJobs } from "./hostile-tenant.ts";
 
-/** Tries to change a job whose row another session has locked, for example one that an operator has forgotten. */
+/** Tries to change a job whose row is locked by another session, such as a session that an operator has forgotten to close. */
 export const lockedRow: HostileTenant = {
   name: "locked-row",
   stores: ["postgres"],

@@ -35,7 +35,7 @@ export const unmatchedEvents: HostileTenant = {
     const reads = ["", "/events?pageSize=200", "/history?pageSize=200", "/explain"].map((way) => `${full}${way}`);
     return async (traffic) => {
       const send = () => {
-        // The next job, once this one is full.
+        // After every 10,000 events, `send` goes on to the next job.
         const { path, body } = nextEvent(others[Math.floor(sentCount / eventCount) % others.length]);
         return requests.post(path, body);
       };

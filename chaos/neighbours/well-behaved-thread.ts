@@ -6,7 +6,7 @@ import { jobIdIn, RequestWriter, requireStatus } from "../../bench/requests.ts";
 import { smallInput } from "../../bench/workflows.ts";
 import type { LoadOutcome, LoadTask, RequestKind } from "./well-behaved.ts";
 
-/** Each second has 25 of these rounds. As many events are sent as jobs are submitted. */
+/** Each second has 25 of these rounds. As many events are sent as jobs are submitted that wait for one. */
 const round = ["submit", "read", "event", "read", "submit", "event", "read", "timer"] as const;
 const requestsPerSecond = 200;
 const timerMs = 1_000;

@@ -51,7 +51,7 @@ export class WorkerProcess {
     this.#child.kill(signal);
   }
 
-  /** The last output of the worker if it ended without being told to, which is a defect; undefined otherwise. */
+  /** What the worker wrote to its standard error, if it ended without being killed, which is a defect; undefined otherwise. */
   get complaint(): string | undefined {
     const hasEnded = this.#child.exitCode !== null || this.#child.signalCode !== null;
     return hasEnded && !this.#isKilled ? this.#complaint : undefined;

@@ -5,8 +5,8 @@ import { taskQueue } from "../workflows.ts";
 import type { WorkerAssignment, WorkerWord } from "./worker-process.ts";
 
 /*
- * A worker of a customer: the loop of the client library in a process of its own, which the campaign kills and stops. It reports each task before it
- * does any work on it, and sometimes answers more than once.
+ * A worker of a customer: the loop of the client library in a process of its own. The campaign kills this process, or pauses it with SIGSTOP. The
+ * worker reports each task before it does any work on it, and sometimes answers more than once.
  */
 
 const { baseUrl, token, organizationId, name } = JSON.parse(process.argv[2] ?? "") as WorkerAssignment;

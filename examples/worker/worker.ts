@@ -36,7 +36,7 @@ async function makeThumbnails({ input, idempotencyKey }: Task, { signal, progres
   return { image, thumbnails };
 }
 
-/** Returns how to reach the service that the environment names, or else the one that `npm start` started in this directory. */
+/** Returns how to reach the service that the environment names, or else the one that `stepwell dev` or `npm start` started in this directory. */
 function connection(): { baseUrl: string; organizationId: string; token: string } {
   const { STEPWELL_URL, STEPWELL_ORGANIZATION, STEPWELL_TOKEN, STEPWELL_DATA_DIR = ".stepwell" } = process.env;
   if (STEPWELL_URL !== undefined && STEPWELL_ORGANIZATION !== undefined && STEPWELL_TOKEN !== undefined)

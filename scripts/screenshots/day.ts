@@ -20,7 +20,7 @@ const turnMs = 30 * minuteMs;
 /** How much of the day is reserved for the jobs that are submitted one by one at its end. */
 const evening = 125 * minuteMs;
 
-/** Plays a day of orders, with a quiet night, a report that fails, and jobs that stay in every state. Returns the paths of these jobs. */
+/** Plays a day of orders, with a quiet night and a report that fails. Leaves one job for each `JobName`, and returns the paths of these jobs. */
 export async function liveADay(parts: DayParts): Promise<Readonly<Record<JobName, string>>> {
   const { clock, owner } = parts;
   const day = new Day(parts);
@@ -139,7 +139,7 @@ class Day {
     return job;
   }
 
-  /** Now and then a card is declined, or the payment is slow. */
+  /** Makes an order. With some amounts, `charge-card` (function-bodies.ts) declines the card or answers too late. */
   #order(): object {
     this.#orders += 1;
     const number = this.#orders;

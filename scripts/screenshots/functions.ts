@@ -12,7 +12,7 @@ export interface FunctionAnswer {
 /** Returns undefined if the function does not answer while the pictures are taken. */
 export type FunctionBody = (input: Record<string, unknown>, attempt: number) => FunctionAnswer | undefined;
 
-/** Serves the cloud functions that the workflows of the screenshots call. Returns their address, and a function that ends them. */
+/** Serves the cloud functions that the workflows of the screenshots call. Returns their address, and a function that stops the server. */
 export async function startFunctions(
   clock: MovingClock,
   bodies: Readonly<Record<string, FunctionBody>>,

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // This file is JavaScript and in Git, for two reasons. npm links a bin only if its file exists during the install, and a clone is built only later.
-// And a Node.js that is too old for Stepwell must still be able to run this file, which says so.
+// And even a Node.js that is too old for Stepwell must be able to run this file, which then finds a newer Node.js or says that one is needed.
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";

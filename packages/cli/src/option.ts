@@ -49,7 +49,7 @@ export function isPathStep(part: string): boolean {
 
 const maxWaitSeconds = 86_400;
 
-/** The option to wait for a job, with the same range in every command that has it. */
+/** Adds the option to wait for a job, with the same range in every command that has it. */
 export function withWait(command: Command): Command {
   return command.option(
     "--wait <seconds>",

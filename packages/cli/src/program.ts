@@ -198,7 +198,10 @@ const wrongUsage = { code: "stepwell.emptyValue" };
 function addPlace(command: Command): void {
   // A command that uses `--organization` in another sense has declared the option itself.
   if (!command.options.some(({ long }) => long === "--organization")) {
-    command.option("--organization <name>", "name or id; by default that of the token, the profile or the sign-in");
+    command.option(
+      "--organization <name>",
+      "name, key or id; by default that of the profile, STEPWELL_ORGANIZATION, the sign-in or the token",
+    );
   }
   command.option("--profile <name>", "the profile to use, see `stepwell profile set`; by default STEPWELL_PROFILE");
 }

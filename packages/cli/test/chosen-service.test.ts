@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { isLoopback } from "../src/connection/address.ts";
 import { endAll, run } from "./process.ts";
 
-// A repository can contain a file `.stepwell/dev.json` that its author has written, and not `stepwell dev`.
+// A repository can contain a file `.stepwell/dev.json` that `stepwell dev` did not write. These tests show what such a file can and cannot do.
 let directory: string;
 
 beforeAll(async () => {
@@ -19,7 +19,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** A server that says who called it. It can also be reached at 0.0.0.0, which is no loopback address. */
+/** A server that answers each request as WhoAmI does, and records the tokens. It can also be reached at 0.0.0.0, which is no loopback address. */
 async function recordingServer() {
   const tokens: (string | undefined)[] = [];
   const server = createServer((request, response) => {

@@ -192,7 +192,7 @@ test("completion offers the commands, options and values that fit the typed text
   expect(candidatesFor(program, ["job", "list", "--status=F"])).toEqual(["--status=FAILED"]);
   expect(candidatesFor(program, ["job", "list", "--status", "=", "F"])).toEqual(["FAILED"]);
   expect(candidatesFor(program, ["help", "job", "expl"])).toEqual(["explain"]);
-  // The value of an option is not offered as an argument.
+  // The value of an option does not count as an argument.
   expect(candidatesFor(program, ["sample", "--name", "mine", "order-a"])).toEqual(["order-approval"]);
   expect(candidatesFor(program, ["deploy", "a.json", "--d"])).toEqual(["--dry-run"]);
   expect(candidatesFor(program, ["completion", ""])).toEqual(["bash", "zsh", "fish"]);

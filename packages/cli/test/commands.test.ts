@@ -13,7 +13,7 @@ import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { converse, endAll, entry, run } from "./process.ts";
 
-// These tests run each command as its users do, against one service.
+// These tests run commands as their users do, against one service.
 const service = useService(postgresHome);
 let directory: string;
 
@@ -132,7 +132,7 @@ inWholeMatrix(() => {
       expect({ words, code, output }).toEqual({ words, code: 2, output: "" });
       expect(complaint).toMatch(/^stepwell: /);
     }
-    // A tag that cannot exist is refused before the version is registered, also when nothing would be changed.
+    // An invalid name of a tag is refused before the version is registered, and also with `--dry-run`, which registers nothing.
     const file = join(directory, "other.json");
     await writeFile(file, waitingDefinition);
     for (const words of [[], ["--dry-run"]]) {

@@ -131,7 +131,7 @@ inWholeMatrix(() => {
       steps: [{}, {}, { name: "ship", status: "failure" }, { name: "decline", status: "success" }],
     });
 
-    // A step may call any loopback address, for example that of the service itself.
+    // `stepwell dev` lets a step call any loopback address, for example that of the service itself.
     const calling = join(directory, "calling.json");
     await writeFile(calling, definitionOf(httpStep({ url: `${seeded.baseUrl}/health/live` })));
     expect(await run(environment, "deploy", calling)).toMatchObject({ code: 0 });
@@ -413,7 +413,7 @@ function interrupted() {
   return embedded("interrupted");
 }
 
-/** When no database is named, the store is in this directory. */
+/** Returns settings with this data directory. The store is in it unless a database is named, too. */
 function embedded(name: string) {
   return { STEPWELL_DATA_DIR: join(directory, name), STEPWELL_PORT: port };
 }

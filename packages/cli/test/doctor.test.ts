@@ -24,7 +24,8 @@ afterEach(endAll);
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 /**
- * Runs `stepwell doctor`, which prints each finding and exits with 1 when one of them is a problem. Tests of a single rule need no process for this.
+ * Runs `stepwell doctor`, which prints each finding and exits with 1 when one of them is a problem. Tests of a single rule call
+ * `examineInstallation` instead, without a process.
  */
 async function examine(environment: Record<string, string>): Promise<readonly Finding[]> {
   const { code, output, complaint } = await run(environment, "doctor", "--json");
@@ -174,7 +175,7 @@ describe("on a PostgreSQL server that may lose acknowledged transactions", () =>
       const { url, environment } = await ownDatabase();
       const proxy = await TcpProxy.before(url);
       onTestFinished(() => proxy.stop());
-      // The message BackendKeyData, in which a pooler reports a process id of its own.
+      // The beginning of the message BackendKeyData, in which a pooler reports a process id of its own.
       const start = Buffer.from([0x4b, 0, 0, 0, 12]);
       proxy.changeAnswers((answer) => {
         const at = answer.indexOf(start);

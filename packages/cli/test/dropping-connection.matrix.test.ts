@@ -122,7 +122,7 @@ async function untilReached(environment: Record<string, string>, words: readonly
   throw new Error(`\`stepwell ${words.join(" ")}\` did not reach the service in ${maxRuns} runs.`);
 }
 
-/** Repeats a call with the same key until an answer arrives. */
+/** Repeats the same call until an answer arrives, but at most `maxRuns` times. */
 async function untilAnswered<Answer>(call: () => Promise<Answer>): Promise<Answer> {
   for (let calls = 1; ; calls += 1) {
     try {

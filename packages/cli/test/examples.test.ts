@@ -151,7 +151,7 @@ async function textOf(...path: readonly string[]): Promise<string> {
   return await readFile(join(...path), "utf8");
 }
 
-/** The port in the example may be in use on this machine. */
+/** Writes a free port into the files of an example, because the port in them may be in use on this machine. */
 async function moveToFreePort(example: string): Promise<void> {
   const texts = new Map<string, string>();
   for (const file of await readdir(example)) texts.set(join(example, file), await textOf(example, file));

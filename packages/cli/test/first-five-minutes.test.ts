@@ -362,7 +362,7 @@ async function signIn(): Promise<void> {
   expect(await asking.ended).toMatchObject({ code: 0, output: expect.stringContaining(`Signed in at ${baseUrl}`) });
 }
 
-/** The commands in the README's section "Run it for real" need a shell of their own, which keeps their settings. */
+/** Sets a variable in the shell for the README's section "Run it for real". The section has a shell of its own, which keeps these settings. */
 async function setForReal(variable: string, value: () => Promise<string>): Promise<void> {
   realShell = realShell.with({ [variable]: await value() });
 }

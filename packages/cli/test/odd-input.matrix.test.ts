@@ -215,7 +215,7 @@ test("a file that is not UTF-8 is rejected and not changed", async () => {
 });
 
 test("standard input that another program made non-blocking is read completely", async () => {
-  // The second half is written only when the command line has read the first half and waits for more.
+  // The second half is written only when the command line has read the first half.
   const script = `
 import array, fcntl, os, subprocess, sys, termios, time
 there, here = os.pipe()

@@ -7,7 +7,7 @@ import { declareProgram, leavesOf } from "../src/program.ts";
 // Parses each command that a document, a page, a help text or a message shows, with the command line's own parser.
 const root = resolve(import.meta.dirname, "../../..");
 const documents = ["*.md", "docs/**/*.md", "examples/*/README.md", "packages/*/README.md"];
-// This reference is generated from the same declaration, and its lines are usage lines, not commands.
+// This reference is generated from the declaration of the commands, and its lines are usage lines, not commands.
 const reference = "docs/cli-reference.md";
 // In these files, commands stand in systemd units, in comments, in the notes of the Helm chart, and after the name of a container.
 const deployment = ["deploy/**/*.{service,yaml,txt}", "deploy/Dockerfile"];
@@ -79,7 +79,7 @@ function wordsIn(command: string): readonly string[] {
   return words;
 }
 
-/** A text may name several commands at once, as in `tag list|set WORKFLOW`. */
+/** Returns each command of a text that names several commands at once, as in `tag list|set WORKFLOW`. */
 function alternativesOf(words: readonly string[]): readonly (readonly string[])[] {
   const index = words.findIndex((word) => /^[a-z-]+(\|[a-z-]+)+$/.test(word));
   if (index === -1) return [words];

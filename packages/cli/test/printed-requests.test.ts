@@ -34,7 +34,7 @@ test("the requests of a whole deployment make an organization, deploy a workflow
     expect.objectContaining({ versionNumber: 1 }),
     expect.objectContaining({ versionNumber: 1, tag: "$LIVE" }),
     expect.objectContaining({ versionNumber: 1, status: "PENDING" }),
-    // The job may not have reached its wait step yet.
+    // If the event arrives before the job has reached its wait step, it is buffered.
     expect.objectContaining({ outcome: expect.stringMatching(/^(matched|buffered)$/) }),
     expect.objectContaining({ workflowName: "order-approval", status: "SUCCEEDED" }),
   ]);

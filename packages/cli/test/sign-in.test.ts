@@ -42,7 +42,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-// The tests run side by side, since the command line may have to wait two seconds before it asks whether it was signed in.
+// The tests run side by side, since the command line may have to wait two seconds before it asks whether the person has confirmed the sign-in.
 test.concurrent("a user who signs in with a browser uses the command line with their own permissions, in their only organization", async () => {
   const terminal = await newTerminal();
   const done = await signIn(terminal);
@@ -87,7 +87,7 @@ inWholeMatrix(() => {
     const { organizationId, api } = await service.newOrganization();
     await service.addMember(organizationId, person.userId, ["developer"]);
     const { name } = (await api.call<{ name: string }>("GetOrganization", {})).body;
-    // The list begins with the newest organization.
+    // The list begins with the newest organization, so these organizations fill the first page.
     for (let count = 0; count < 100; count += 1) await newMembership(person);
     const done = await signIn(terminal, "--organization", name);
     expect(done).toMatchObject({ code: 0, output: expect.stringContaining(`${name} (${organizationId})`) });
@@ -392,7 +392,7 @@ function age(terminal: Terminal): StoredSignIn {
   return stored(terminal);
 }
 
-/** Changes the stored renewals as if all of them had happened this many seconds ago. */
+/** Changes the stored renewals as if each of them had happened this many seconds earlier. */
 async function ageExchanges(seconds: number): Promise<void> {
   await query("UPDATE refresh_exchange SET claimed_at = claimed_at - $1 * interval '1 second'", [seconds]);
 }

@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const impatient = { STEPWELL_DATABASE_START_SECONDS: "0", STEPWELL_SECRET_KEY: secretKey, STEPWELL_PORT: "0" };
 
-/** Returns the complaint of `stepwell serve`: one line, which names the setting. The process must end with 1. */
+/** Returns the complaint of `stepwell serve`, which must be one line. The process must end with 1. */
 async function complaint(environment: Record<string, string>): Promise<string> {
   const ended = await run({ ...impatient, ...environment }, "serve");
   expect(ended).toMatchObject({ code: 1, complaint: expect.stringMatching(/^stepwell: [^\n]+\n$/) });
@@ -37,7 +37,7 @@ async function complaint(environment: Record<string, string>): Promise<string> {
 }
 
 /**
- * Returns the message of the error with which a start in this process ends. The tests with `complaint` show that `stepwell serve` prints this
+ * Returns the message of the error with which a start in this process ends. The tests with `complaint` show that `stepwell serve` prints such a
  * message. Those tests take longer, because each of their processes must load the whole service.
  */
 async function reasonOf(environment: Record<string, string>): Promise<string> {

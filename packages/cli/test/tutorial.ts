@@ -13,7 +13,7 @@ export function tutorialStepsIn(markdown: string): readonly TutorialStep[] {
   });
 }
 
-/** Removes from an output everything that differs each time: ids, times, durations, and the widths of columns that depend on them. */
+/** Replaces everything in an output that differs each time: ids, times, durations, the address of the service, and the widths of columns. */
 export function comparable(output: string): string {
   return output
     .replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, "ID")

@@ -11,7 +11,7 @@ test("the workspace, its packages, the API document, and the command line have t
   const { version } = manifestIn("../../..");
   const manifests = ["client", "server", "cli", "dashboard"].map(manifestOf);
   expect(manifests.map((manifest) => manifest.version)).toEqual([version, version, version, version]);
-  // A release of the command line requires the same release of the other packages.
+  // A release of the command line requires the same release of the client and of the server.
   expect(manifestOf("cli").dependencies).toMatchObject({ "@stepwell/client": version, "@stepwell/server": version });
   expect((await run({}, "--version")).output).toBe(`${version}\n`);
   const document = await (await fetch(`${service.baseUrl}/openapi.json`)).json();

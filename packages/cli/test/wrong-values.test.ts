@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { declareProgram, leavesOf } from "../src/program.ts";
 import { run } from "./process.ts";
 
-// Every argument and option of every command, with values of the wrong kind. The command line is read, and no command runs.
+// Gives values of the wrong kind to arguments and options. The command line is parsed, and no command runs except in the last test.
 
 /** Wrong values by the kind that the help names, as in `--limit <number>`. */
 const wrongValues: Readonly<Record<string, readonly string[]>> = {
@@ -32,7 +32,7 @@ async function complaintAbout(words: readonly string[]): Promise<string | undefi
     await program.parseAsync(words, { from: "user" });
     return undefined;
   } catch (error) {
-    // Files are read while the line is parsed.
+    // Files are read while the line is parsed. The error of a missing file is thrown, and not written by the parser.
     return complaint || (error as Error).message;
   }
 }

@@ -67,9 +67,10 @@ export function createClient(options: ClientOptions): StepwellClient {
 }
 
 /**
- * Calls a service. `call`, `list` and `open` accept every operation by its name in the API document, with its types. The other methods are short
- * forms of the operations that programs use most. All of them throw a `StepwellError` for an answer that is not a success, and all but `answerTask`
- * repeat a request that failed for a transient reason. Most take `CallOptions` (a signal, a timeout, an idempotency key) as the last argument.
+ * Calls a service. `call`, `list` and `open` take an operation by its name in the API document, with its types: `open` takes those that return a
+ * long text or a stream, and `call` all others. The other methods are short forms of the operations that programs use most. All of them throw a
+ * `StepwellError` for an answer that is not a success, and all but `answerTask` repeat a request that failed for a transient reason. Most take
+ * `CallOptions` (a signal, a timeout, an idempotency key) as the last argument.
  */
 export class StepwellClient {
   /** Every operation by its path. An error answer is returned as `error` and not thrown. */
@@ -160,10 +161,10 @@ export class StepwellClient {
   }
 
   /**
-   * Registers the definition as a new version of the workflow that it names, unless the newest version has an equal definition, and points the tag at
-   * it. Makes the workflow if there is none. An invalid definition is a `ValidationError` whose `errors` list everything that is wrong, with the line
-   * and the column; a text that is not JSON or has no `workflowName` is a plain `Error`. The keys of the requests follow from `idempotencyKey`, and
-   * `timeoutMs` limits all of the requests together.
+   * Registers the definition as a new version of the workflow that it names, unless the newest version has an equal definition. Then points the tag
+   * at the newest version. Makes the workflow if there is none. An invalid definition is a `ValidationError` whose `errors` list everything that is
+   * wrong, with the line and the column; a text that is not JSON or has no `workflowName` is a plain `Error`. The keys of the requests follow from
+   * `idempotencyKey`, and `timeoutMs` limits all of the requests together.
    */
   async deploy(organizationId: string, definition: string | object, tag = "$LIVE", options: CallOptions = {}) {
     return await deploy((name, ...args) => this.call(name, ...args), organizationId, definition, tag, options);
@@ -226,7 +227,7 @@ export class StepwellClient {
 
   /**
    * Submits a job and waits until it has ended, however long that takes. Returns the whole job, which is SUCCEEDED, FAILED or CANCELLED. If
-   * the service cannot be reached for a while, the call continues by itself: under its idempotency key only one job is made.
+   * the service cannot be reached for a while, the call continues by itself. Because of its idempotency key, only one job is made.
    */
   async submitAndWait(
     organizationId: string,
@@ -269,8 +270,9 @@ export class StepwellClient {
   }
 
   /**
-   * Yields the history of a job: first the past entries, then new ones as they happen, each once and in order. It ends after the entry that finishes
-   * the job. If the connection breaks, it continues by itself. It rejects when the service could not be reached for `maxOutageMs`.
+   * Yields the history of a job: first the past entries, then new ones as they happen, each once and in order. The iteration ends after the entry
+   * that finishes the job. If the connection breaks, the iteration continues by itself. It rejects when the service could not be reached for
+   * `maxOutageMs`.
    */
   watchJob(
     organizationId: string,

@@ -38,7 +38,7 @@ export class StepwellError extends Error {
   /** The HTTP status, or 0 if there was no answer. For a value that no path can carry, such as `..`, it is 400, and no request is sent. */
   readonly status: number;
   readonly title: string;
-  /** A sentence that says what is wrong and what to do. `message` also lists what `errors` has. */
+  /** A sentence that says what is wrong and what to do. `message` also lists what `errors` has, unless `detail` says it all. */
   readonly detail: string;
   /**
    * A URN that names the kind of error. It is more precise than `code` where a program can ask a person for something that is missing
@@ -54,8 +54,7 @@ export class StepwellError extends Error {
 
   constructor(problem: Problem, cause?: unknown, retryAfterSeconds?: number) {
     const { code, status, title, detail, type, requestId, errors = [] } = problem;
-    const listed = errors.map((error) => `\n  ${error.pointer || "(whole)"}: ${error.detail}`);
-    super(detail + listed.join(""), cause === undefined ? {} : { cause });
+    super(detail + listOf(errors, detail), cause === undefined ? {} : { cause });
     this.name = code;
     this.code = code;
     this.status = status;
@@ -71,6 +70,12 @@ export class StepwellError extends Error {
   get pointers(): readonly string[] {
     return this.errors.map(({ pointer }) => pointer);
   }
+}
+
+function listOf(errors: readonly InputProblem[], detail: string): string {
+  const [first] = errors;
+  const isSaid = errors.length === 1 && first !== undefined && detail.includes(`${first.pointer} ${first.detail}`);
+  return isSaid ? "" : errors.map((error) => `\n  ${error.pointer || "(whole)"}: ${error.detail}`).join("");
 }
 
 /** The resource does not exist, or belongs to an organization that the caller cannot see (404). */
@@ -106,7 +111,7 @@ export function isTimeout(error: unknown): error is StepwellError {
   return error instanceof StepwellError && error.code === "TimeoutError";
 }
 
-/** The error of a request to which there was no answer. */
+/** The error of a request to which there was no answer, or no complete one. */
 export function noAnswer(detail: string, cause?: unknown): StepwellError {
   return new StepwellError({ title: "Unreachable", status: 0, detail, code: "UnavailableError" }, cause);
 }

@@ -84,7 +84,7 @@ async function* eventsOf(
       yield* events.read(decoder.decode(value, { stream: true }));
     }
   } finally {
-    // A caller that stops reading ends the connection.
+    // When the caller stops reading, the connection must end.
     await reader.cancel().catch(() => {});
   }
 }

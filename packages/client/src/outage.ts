@@ -24,7 +24,7 @@ export class Outage {
     this.#onOutage = onOutage;
   }
 
-  /** The service has answered. */
+  /** Ends the outage, because the service has answered. */
   heard(): void {
     this.#failures = 0;
   }

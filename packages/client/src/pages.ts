@@ -29,7 +29,7 @@ export class Pages<Page, Item> implements AsyncIterable<Item> {
       yield* (page as Readonly<Record<string, readonly Item[]>>)[this.#itemsField] ?? [];
   }
 
-  /** Yields the answers themselves, one for each request. They have fields besides the items. */
+  /** Yields the answers themselves, one for each request. An answer can have fields besides the items, such as `totalCount`. */
   async *pages(): AsyncGenerator<Page, void, undefined> {
     let query: PageQuery = { pageSize: usualPageSize, ...this.#query };
     for (;;) {

@@ -29,7 +29,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /**
    * How long the call may take as a whole, with all attempts and the pauses between them, in milliseconds. After that, it rejects with a
-   * `StepwellError` of the code `TimeoutError`. Default: no limit of its own.
+   * `StepwellError` of the code `TimeoutError`. Default: only each attempt is limited.
    */
   readonly timeoutMs?: number | undefined;
   /**
@@ -112,7 +112,10 @@ export class Transport {
     });
   }
 
-  /** Every request is safe to repeat: it only reads, or the service recognizes it by its key. */
+  /**
+   * Sends a request, and sends it again when another attempt can help. This is safe: the request only reads, or the service recognizes it by its key
+   * or its invocation id.
+   */
   async #repeat(route: Route, input: AnyInput, options: CallOptions, reading: Reading): Promise<Reply> {
     const { signal, timeoutMs, maxAttempts = this.#maxAttempts } = options;
     const request = this.#requestOf(route, input, { ...options, maxAttempts });
@@ -201,8 +204,8 @@ interface OutgoingRequest {
   readonly body: string | undefined;
   readonly waitMs: number;
   /**
-   * True if each attempt sends its number. If the answer has a secret, an early attempt that arrives late must not end the secret that a later
-   * attempt got.
+   * True if each attempt sends its number, by which the service knows the order of the attempts. If the answer has a secret, an early attempt that
+   * arrives late must not end the secret that a later attempt got.
    */
   readonly isNumbered: boolean;
 }
@@ -218,12 +221,15 @@ const keyHeader = "Idempotency-Key";
 const invocationHeader = "amz-sdk-invocation-id";
 
 /**
- * A rate limit asks for a pause of one minute at most. If an answer asks for a longer pause, as after many wrong passwords, the same call makes no
- * further attempt.
+ * A rate limit asks for a pause of one minute at most. If an answer asks for a longer pause, as after many wrong passwords, the call makes no
+ * further attempt and returns this answer.
  */
 const maxRetryAfterMs = 60_000;
 
-/** Returns the body of a successful answer. Throws the error of any other answer. Another program may answer at the address, even in JSON. */
+/**
+ * Returns the body of a successful answer. Throws the error of any other answer. Also throws for a success that does not come from Stepwell, since
+ * another program may answer at the address, even in JSON.
+ */
 export function resultOf(reply: Reply, { items, field = items }: Route): unknown {
   const { response, body, text } = reply;
   if (!response.ok) throw errorOf(reply);
@@ -248,7 +254,7 @@ function errorOf(reply: Reply): StepwellError {
   return new StepwellError(problemOf(reply), undefined, askedMs === undefined ? undefined : askedMs / 1000);
 }
 
-/** A proxy between client and service may answer something of its own. */
+/** Returns the problem that an answer describes. A proxy between client and service may answer without a description, so this makes one. */
 export function problemOf({ body, response: { status } }: Reply): Problem {
   if (isProblem(body)) return { ...body, status };
   const detail = `The service answered ${status} and gave no reason.`;
@@ -267,8 +273,8 @@ async function read(response: Response): Promise<Reply> {
 }
 
 /**
- * Returns the answer with a body that cannot be read on when the signal is aborted. A signal may live as long as its program, so it must forget an
- * answer that has been read, has failed or was cancelled. The returned response has no `url`.
+ * Returns the answer with a body that cannot be read on when the signal is aborted. A signal can live as long as its program, so the signal must
+ * forget an answer that has been read, has failed or was cancelled. The returned response has no `url`.
  */
 function endedBy(signal: AbortSignal | undefined, response: Response, control: AbortController): Response {
   if (signal === undefined || response.body === null) return response;
@@ -294,8 +300,8 @@ export function parsed(text: string): unknown {
 }
 
 /**
- * Refuses `.`, `..` and an empty value. With these, the URL would have another path: `DELETE …/workflows/..` would be sent to the
- * address of the organization.
+ * Puts values into a path. Refuses `.`, `..` and an empty value, with which the URL would have another path: `DELETE …/workflows/..` would be sent
+ * to the address of the organization.
  */
 function filled(path: string, values: Readonly<Record<string, string>>): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
@@ -309,7 +315,7 @@ function isPassingStatus(status: number): boolean {
   return status === 429 || status === 502 || status === 503 || status === 504;
 }
 
-/** `Retry-After` is a number of seconds or a date. */
+/** Returns the pause that an answer asks for; undefined if there is none. `Retry-After` is a number of seconds or a date. */
 function retryAfterMs({ response: { headers } }: Reply): number | undefined {
   const text = headers.get("Retry-After");
   if (text === null) return undefined;

@@ -4,7 +4,7 @@ import type { components } from "./generated/api.ts";
 import { onAbort } from "./on-abort.ts";
 import { backoffMs, pause } from "./pause.ts";
 
-/** A step of a job that waits for a worker. */
+/** A step of a job that a worker carries out. */
 export type Task = components["schemas"]["Task"];
 
 export interface WorkerOptions {
@@ -19,7 +19,7 @@ export interface WorkerOptions {
   readonly name?: string;
   /** Stops the worker, as `stop()` does. */
   readonly signal?: AbortSignal;
-  /** Called with errors after which the worker continues, such as a poll that failed or a task that was lost. */
+  /** Called with errors after which the worker continues, such as a failed poll or a lost task, and with the error that ends the worker. */
   readonly onError?: (error: unknown, task?: Task) => void;
 }
 
@@ -174,7 +174,7 @@ export class Worker {
     }
   }
 
-  /** Also returns when the signal is aborted: work that ignores its signal must not keep the worker from ending. */
+  /** Does the work of a task. Also returns when the signal is aborted: work that ignores its signal must not keep the worker from ending. */
   async #outcomeOf(task: Task, signal: AbortSignal, progress: { said?: unknown }): Promise<Outcome> {
     const say = (value: unknown) => {
       progress.said = value;
@@ -312,12 +312,12 @@ async function inTime(work: Promise<unknown>, ms: number): Promise<void> {
 
 const pollSeconds = 30;
 const maxTasksAtOnce = 100;
-/** If less than this share of its slots (a tenth) is free, a worker waits a moment for more before it asks. */
+/** A worker of which less than one slot in this many is free waits a moment for more free slots before it asks. */
 const leastShare = 10;
 const gatherMs = 5;
-/** A rate limit asks for a pause of one minute at most. */
+/** A rate limit asks for a pause of one minute at most. The worker makes no longer pause, whatever an answer asks for. */
 const maxAskedSeconds = 60;
 /** After this time, an answer that the service has not accepted is given up. Another worker gets the task when its lease has ended. */
 const maxAnswerMs = 600_000;
-/** One heartbeat may be lost: the next one still comes before the lease ends. */
+/** The number of heartbeats in the time of one lease. If one heartbeat is lost, the next one comes before the lease ends. */
 const beats = 3;

@@ -95,6 +95,18 @@ test("an error that the service answers is thrown, with all of its problems", as
   });
 });
 
+test("the message of an error does not repeat a single problem that its detail has already", async () => {
+  const detail = "The body is not valid: /workflowId must be a UUID.";
+  const errors = [{ pointer: "/workflowId", detail: "must be a UUID" }];
+  const problem = { title: "The request is not valid", status: 400, code: "ValidationError", detail, errors };
+  const { client } = await clientOf({
+    status: 400,
+    headers: { "content-type": "application/problem+json" },
+    body: problem,
+  });
+  await expect(client.submitJob("o", { workflowId: "w" })).rejects.toMatchObject({ message: detail, errors });
+});
+
 test("an answer that does not come from Stepwell is thrown as an unexpected answer", async () => {
   const { client } = await clientOf({ status: 418, body: "<h1>I am a proxy</h1>" });
   await expect(client.getJob("o", "j")).rejects.toMatchObject({ code: "UnhandledError", status: 418 });
@@ -297,7 +309,7 @@ test("a caller that aborts the wait for a job gets an error, and no more request
   await expect.poll(() => server.received.length).toBeGreaterThan(1);
   giveUp.abort(new Error("enough"));
   await expect(waiting).rejects.toThrow("enough");
-  // An earlier request may still arrive.
+  // A request that was sent before the abort can arrive after it. While this call waits for its answer, such a request arrives.
   await client.getJob("o", "j");
   const asked = server.received.length;
   await client.getJob("o", "j");
@@ -525,7 +537,7 @@ test("a deployment under an empty key sends the empty key, which the service ref
 test("a deployment with all of its requests takes no longer than its timeout", async () => {
   const answers = [ok({ workflows: [{ workflowId: "w" }] }), { status: 201, body: made }, ok({ ...version, tag: "t" })];
   const { baseUrl } = await ScriptedServer.start(...answers);
-  // Each of the three requests takes less than the timeout.
+  // Each of the three requests takes less than the timeout, and all three together take more.
   const slowFetch: typeof fetch = async (...request) => {
     await new Promise((resolve) => setTimeout(resolve, 200));
     return await fetch(...request);

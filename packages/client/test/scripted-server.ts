@@ -8,7 +8,7 @@ export interface Received {
   readonly method: string;
   readonly url: string;
   readonly key: string | undefined;
-  /** The id by which the service recognizes a repeated request that has no key, and the number of the attempt. */
+  /** The id by which the service recognizes a repeated request that has no key. `attempt` is the number of the attempt. */
   readonly invocationId: string | undefined;
   readonly attempt: string | undefined;
   readonly lastEventId: string | undefined;

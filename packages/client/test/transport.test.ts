@@ -8,7 +8,7 @@ import type { AnyInput } from "../src/operation.ts";
 import { type CallOptions, type ClientOptions, Transport } from "../src/transport.ts";
 import { ScriptedServer } from "./scripted-server.ts";
 
-/** A transport with a stopped clock and a fixed random number. The tests look at how long it would have paused. */
+/** A transport that leaves out its pauses, and has a fixed random number. The tests look at how long it would have paused. */
 function transportTo(baseUrl: string, options: Partial<ClientOptions> = {}, chance = 1) {
   const pausedMs: number[] = [];
   const pause = async (ms: number) => void pausedMs.push(ms);

@@ -7,7 +7,10 @@ export const baseUrl: string = written() || window.location.origin;
 /** The prefix of every path of the service, without a slash at the end. It is usually empty. */
 export const basePath: string = new URL(baseUrl).pathname.replace(/\/+$/, "");
 
-/** The sign-in leads back only to the service's own address. A user who came by another address (127.0.0.1, an internal name) is sent there first. */
+/**
+ * Tells whether the page was opened at the service's own address. The sign-in leads back only to that address, so a user who came by another one
+ * (127.0.0.1, an internal name) is sent to it first.
+ */
 export function isAtBaseUrl(): boolean {
   return window.location.origin === new URL(baseUrl).origin;
 }

@@ -1,6 +1,6 @@
 import type { components, operations } from "@stepwell/client";
 
-/** The types that the API document defines, by its own names. They need neither the network nor the session, so texts may use them. */
+/** The types that the API document defines, under its names. This module needs neither the network nor the session, so the texts may use it. */
 export type Schemas = components["schemas"];
 
 /** The answer of an operation on success. */
@@ -10,7 +10,7 @@ export type Answer<Operation extends keyof operations, Status extends number = 2
   ? Content
   : never;
 
-/** The filters of the list, by the names that the API gives them. */
+/** The filters of the audit trail, under the names that the API gives them. */
 export type AuditFilters = Omit<NonNullable<operations["ListAudit"]["parameters"]["query"]>, "pageToken" | "pageSize">;
 export type AuditTargetType = NonNullable<AuditFilters["targetType"]>;
 

@@ -262,7 +262,7 @@ export function createAppRouter() {
   return createRouter({
     routeTree: routes,
     basepath: basePath === "" ? "/" : basePath,
-    // The script of a page is loaded as soon as the pointer reaches the link.
+    // The script of a page is loaded as soon as the pointer reaches a link to the page.
     defaultPreload: "intent",
     defaultErrorComponent: Broken,
     scrollRestoration: true,
@@ -272,7 +272,7 @@ export function createAppRouter() {
 }
 
 /**
- * The router fails on a path with a malformed percent-escape. The path is rewritten so that the router can read it. No page has the new path.
+ * The router fails on a path with a malformed percent-escape. So the path is rewritten. The router then finds no page at the new path, and says so.
  */
 function makePathReadable(): void {
   const { pathname, search, hash } = window.location;

@@ -1,4 +1,4 @@
-/** Definitions for tests, as the text that is sent to the service. */
+/** Steps and definitions for tests. A definition is the text that is sent to the service. */
 
 const any = { $ref: "#/definitions/any" };
 const anyData = { inputDefinition: any, outputDefinition: any };
@@ -53,7 +53,7 @@ export function delayStep(name: string, config: object, transitionToStep: string
   };
 }
 
-/** Ends the job; `more` has further fields of the step. */
+/** Returns a step after which the job ends. `more` has further fields of the step. */
 export function httpStep(config: object, more: object = {}): object {
   const integrationDetails = { type: "/service/http", config, inputDefinition: any, outputDefinition: any };
   return { name: "call", integrationDetails, transitionToStep: null, ...more };

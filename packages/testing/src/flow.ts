@@ -7,7 +7,7 @@ export interface RegisteredVersion {
   readonly versionNumber: number;
 }
 
-/** The fields that most tests read. The whole answer was already checked against the document. */
+/** The fields of a job that most tests read. `Client` checks the whole answer against the API's document. */
 export interface JobBody {
   readonly jobId: string;
   readonly status: string;
@@ -21,7 +21,7 @@ export interface JobBody {
   readonly steps: readonly { readonly name: string; readonly status: string; readonly output?: unknown }[];
 }
 
-/** A workflow with one version of this definition, which `$LIVE` points at. */
+/** Registers a workflow and one version with this definition, and points `$LIVE` at the version. */
 export async function deploy(api: Client, definition: string, name: string = randomUUID()): Promise<RegisteredVersion> {
   const workflow = await api.call<{ workflowId: string }>("RegisterWorkflow", { body: { name } });
   const { workflowId } = workflow.body;

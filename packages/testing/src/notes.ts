@@ -1,6 +1,6 @@
 import type { Database, Queryable, Statement } from "../../server/src/store/home/database.ts";
 
-/** Creates a table only for tests, for behaviour that does not depend on the table. */
+/** Creates a table that only tests use. It is for tests of behaviour that is the same for every table. */
 export async function createNotes(database: Database): Promise<void> {
   await database.query(said("CREATE TABLE IF NOT EXISTS note (content text NOT NULL)"), []);
 }

@@ -65,7 +65,10 @@ export function codeOf(secret: string, at: number): string {
   return new TOTP({ secret }).generate({ timestamp: at });
 }
 
-/** Waits until the present code of all authenticator apps stays valid for some seconds, so that the service also accepts the code before it. */
+/**
+ * Authenticator apps show a new code every 30 s. Waits until at least 5 s of the present period are left, so that a test can send the code of this
+ * period or of the one before, and the service accepts both.
+ */
 export async function untilCodesStay({ running }: TestService): Promise<void> {
   await expect.poll(() => running.engine.now() % codeMs).toBeLessThan(codeMs - 5_000);
 }
@@ -84,7 +87,7 @@ export interface SignedInPerson extends Person {
   readonly client: Client;
 }
 
-/** Makes a user with a password, whose client sends a user token. */
+/** Makes a user whose client sends a user token. The user has no password if `password` is null. */
 export async function newSignedInPerson(
   service: TestService,
   password: string | null = rightPassword,

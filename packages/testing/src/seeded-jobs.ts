@@ -12,8 +12,8 @@ export interface Seed {
 }
 
 /**
- * Writes jobs that ran through two steps and succeeded, and with `withHistory` also their histories, in the form of a release without rollups. They
- * are written directly into the store, since submitting so many would take minutes.
+ * Writes jobs that ran through two steps and succeeded. With `withHistory`, also writes their histories, as a release without rollups wrote them.
+ * Everything is written directly into the store, since submitting so many jobs would take minutes.
  */
 export async function seedJobs(db: Queryable, seed: Seed): Promise<void> {
   const { organizationId, workflowId, versionId, jobCount, until, days, withHistory } = seed;
@@ -40,7 +40,7 @@ const insertBacklog = `
   INSERT INTO metric_backlog (organization_id, before_job_id, before_sequence)
   VALUES ($1, 'ffffffff-ffff-ffff-ffff-ffffffffffff', 0)`;
 
-/** The ids have version 7 and the time of each job. The row's number makes them unique. */
+/** The id of a job is a UUID of version 7 with the time of the job. The row's number makes it unique. */
 const seeded = `
   SELECT n, at, at + ((n % 97) * 250) AS finished_ms,
     (lpad(to_hex(at), 12, '0') || '7000' || '8000' || lpad(to_hex(n), 12, '0'))::uuid AS job_id

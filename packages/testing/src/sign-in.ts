@@ -14,7 +14,7 @@ export interface SignedIn {
   readonly refreshToken: string;
 }
 
-/** Makes a standard client, which finds the service's endpoints by its address. */
+/** Makes a standard OpenID client, which finds the endpoints of the service at `baseUrl`. */
 export async function discover(baseUrl: string, clientId = dashboard): Promise<openid.Configuration> {
   const options = { execute: [openid.allowInsecureRequests] };
   return await openid.discovery(new URL(`${baseUrl}/oidc`), clientId, undefined, openid.None(), options);

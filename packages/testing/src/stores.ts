@@ -6,7 +6,7 @@ import { describe, inject, vi } from "vitest";
 import { newDatabase } from "./postgres/own-database.ts";
 import { scope } from "./scope.ts";
 
-/** One of the two homes of the store, empty and at the newest schema. */
+/** One of the two homes that tests have for a store. The stores that it makes are empty and at the newest schema. */
 export interface StoreHome {
   readonly name: "embedded" | "postgres";
   /** Makes a fresh store of this home. Returns the settings that choose it, and a function that removes it again. */

@@ -4,7 +4,7 @@ import { connect, type Place, reach } from "../connection/connection.ts";
 import { isPathStep, parseJson } from "../option.ts";
 import { print, write } from "../output/terminal.ts";
 
-/** Calls operations that have no command of their own. */
+/** Declares the command that calls any operation of the API, for operations that have no command of their own. */
 export function declareApi(program: Command): void {
   program
     .command("api")

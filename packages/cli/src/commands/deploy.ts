@@ -55,7 +55,10 @@ export async function deployText(
   return version;
 }
 
-/** The service checks a definition as a version of a workflow, so a text that names no workflow cannot be sent. This process checks it instead. */
+/**
+ * Returns the name of the workflow that the definition names. A definition without a name cannot be sent, because the service checks each one as a
+ * version of a workflow. So this process checks such a definition, and the function throws what is wrong with it.
+ */
 async function workflowNameIn({ file, text }: Source): Promise<string> {
   const { workflowName } = parsed(text);
   if (typeof workflowName !== "string") throw invalidDefinition(file, text, (await checkHere(text)).errors);
@@ -68,8 +71,8 @@ interface Source {
 }
 
 /**
- * Returns the warnings of the definition. The service checks it, or this process if the service has no such workflow yet. Throws when the definition
- * is not valid.
+ * Shows and returns the warnings of the definition. The service checks the definition, or this process if the service has no such workflow yet.
+ * Throws when the definition is not valid.
  */
 async function checked({ client, organizationId }: Connection, workflowId: string | undefined, { file, text }: Source) {
   const found =

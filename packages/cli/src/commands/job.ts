@@ -91,7 +91,7 @@ export function showOne(job: Job): void {
   show({ value: job, text: describeJob(job), quiet: job.jobId });
 }
 
-/** A script that waits for a job learns from the exit code whether it succeeded. */
+/** Sets the exit code 1 if the job failed or was cancelled, so that a script that waits for the job learns this. */
 export function endAs({ status }: { readonly status: Job["status"] }): void {
   if (status === "FAILED" || status === "CANCELLED") process.exitCode = exitCodes.failed;
 }

@@ -10,7 +10,7 @@ import { ask, show, warn } from "../output/terminal.ts";
 
 export interface LoginOptions {
   readonly url?: string;
-  /** Name or id. */
+  /** Name, key or id. */
   readonly organization?: string;
   readonly insecure?: boolean;
   readonly profile?: string;
@@ -72,7 +72,7 @@ function rejectionOf(error: unknown, { aborted }: AbortSignal): Error | undefine
   return undefined;
 }
 
-/** Returns an address in its normalized spelling. A service could send control characters, which a terminal would obey. */
+/** Returns an address in its normalized spelling, which has no control characters. A terminal would obey those that a service sends. */
 function addressIn(text: string): string {
   return new URL(text).href;
 }

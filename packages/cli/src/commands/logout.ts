@@ -7,8 +7,8 @@ import { show } from "../output/terminal.ts";
 
 /**
  * Ends the session at the service, then removes the sign-in from this machine, even if the service cannot be reached. The service is the one at
- * `url`, or else the one to which commands go. If only `stepwell dev` in this directory chooses that service, and there is no sign-in at it, the last
- * sign-in is ended instead.
+ * `url`, or else the one to which commands go. If they go there only because of `stepwell dev` in this directory, and nobody is signed in there, the
+ * last sign-in is ended instead.
  */
 export async function logout({ url }: { readonly url?: string }): Promise<void> {
   const { by, baseUrl: address } =

@@ -61,7 +61,11 @@ async function set(
 async function use(name: string): Promise<void> {
   const { url } = profileIn(readProfiles(), name);
   await changeProfiles((stored) => ({ ...stored, current: name }));
-  show({ value: { name, url }, text: `Commands go to ${url} (profile ${name}).`, quiet: name });
+  show({
+    value: { name, url },
+    text: `Commands go to ${url} (profile ${name}), unless the environment or \`stepwell dev\` names another service.`,
+    quiet: name,
+  });
 }
 
 async function remove(name: string): Promise<void> {

@@ -16,7 +16,7 @@ export function declareQueue(program: Command): void {
   queue
     .command("show")
     .argument("<queue>")
-    .description("show a queue, with the workers that asked it for tasks last")
+    .description("show a queue, with the workers that asked it for tasks within the last day")
     .action(showQueue);
   queue
     .command("pause")

@@ -48,7 +48,10 @@ async function submit(workflow: string, options: SubmitOptions): Promise<void> {
   await showSubmitted(connection, job, wait, began);
 }
 
-/** The submission waits, since most jobs soon end or wait for events. On a terminal it does not wait, so that the progress can be shown. */
+/**
+ * Returns how long the request that submits the job waits for it: most jobs soon end or wait for events. On a terminal this request does not wait, so
+ * that the progress can be shown.
+ */
 export function firstWait(wait: number): { readonly waitSeconds?: number } {
   return wait === 0 || hasLiveTerminal() ? {} : { waitSeconds: Math.min(wait, maxFirstWaitSeconds) };
 }

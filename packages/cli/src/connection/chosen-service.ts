@@ -36,7 +36,7 @@ export function devServiceAt(baseUrl: string): Partial<DevFile> | undefined {
   return file?.baseUrl === baseUrl && isLoopback(baseUrl) ? file : undefined;
 }
 
-/** The path of the file that `stepwell dev` leaves in this directory. */
+/** The path of the file that `stepwell dev` leaves in its data directory: STEPWELL_DATA_DIR, or else `.stepwell` in this directory. */
 export function devFilePathHere(): string {
   return devFilePath(dataDir());
 }

@@ -8,7 +8,7 @@ import { findSignIn, type SignIn } from "./stored-sign-ins.ts";
 
 /** Options of every command that asks a service. */
 export interface Place {
-  /** Name or id. */
+  /** Name, key or id. */
   readonly organization?: string;
   readonly profile?: string;
 }
@@ -23,11 +23,11 @@ export interface Access {
   readonly baseUrl: string;
   /** Where the client's token comes from. */
   readonly from: "STEPWELL_TOKEN" | "stepwell login" | "stepwell dev";
-  /** The name or the id of the chosen organization; undefined if it follows from the token. */
+  /** The name, the key or the id of the chosen organization; undefined if the organization follows from the token. */
   readonly organization: string | undefined;
 }
 
-/** Connects for work in an organization: the named one, or else the only one to which the token belongs. */
+/** Connects for work in an organization: the chosen one, or else the only one to which the token belongs. */
 export async function connect(place: Place): Promise<Connection> {
   const access = await reach(place);
   return { ...access, organizationId: await organizationIdOf(access.client, access.organization) };

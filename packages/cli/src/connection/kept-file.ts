@@ -11,7 +11,7 @@ export function keptPath(name: string): string {
 
 /**
  * The home directory of this user. An empty HOME counts as not set: otherwise tokens would be written into the working directory. A user without an
- * account has no home directory.
+ * account has no home directory: the path of the null device is returned, in which nothing is kept.
  */
 function homeDirectory(): string {
   try {
@@ -46,7 +46,7 @@ export function keep<Result>(path: string, write: () => Result): Result {
   }
 }
 
-/** Changes a kept file while no other command can change it. While a command holds the lock, it waits for nothing else. */
+/** Changes a kept file while no other command can change it. `change` is synchronous, so a command holds the lock only for a moment. */
 export async function aloneWith<Result>(path: string, change: () => Result): Promise<Result> {
   const lock = `${path}.lock`;
   while (!keep(path, () => takes(lock))) await new Promise((done) => setTimeout(done, 20));
@@ -84,7 +84,7 @@ function makeDirectory(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another command has made the directory meanwhile.
+    // EEXIST means that another command has made the directory meanwhile.
     if (codeOf(error) !== "EEXIST") throw error;
   }
 }

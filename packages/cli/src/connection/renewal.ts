@@ -28,8 +28,8 @@ export function idTokenOf(signIn: SignIn): () => Promise<string> {
 }
 
 /**
- * If the service cannot be reached or is too busy, and the token is no longer valid, throws a transient error of the client library, so that the
- * request waits through the outage like any other.
+ * Returns the sign-in, renewed if necessary. While the service cannot be reached or is too busy, returns the present sign-in as long as its token is
+ * valid. After that, throws a transient error of the client library, so that the request waits through the outage like any other.
  */
 async function renewedIfReachable(signIn: SignIn): Promise<SignIn> {
   try {
@@ -45,7 +45,7 @@ async function renewedIfReachable(signIn: SignIn): Promise<SignIn> {
 /**
  * Returns the sign-in with an id token that stays valid for a while. Another command may have renewed the sign-in while this one waited for hours.
  * The refresh token that this one still has would then count as stolen, which ends the session. So each renewal begins with the newest sign-in that
- * is stored. Two commands may renew it at the same time: for 30 seconds the service gives both of them the same successor.
+ * is stored. If two commands renew it at the same time, both get the same successor, for 30 seconds.
  */
 async function renewed(signIn: SignIn): Promise<SignIn> {
   if (isLasting(signIn)) return signIn;

@@ -5,7 +5,7 @@ import { aloneWith, keep, keptPath, readKept } from "./kept-file.ts";
 /** A named place to work in. It holds no secret: commands use STEPWELL_TOKEN there, or the sign-in at its address. */
 export interface Profile {
   readonly url: string;
-  /** Name or id. */
+  /** Name, key or id. */
   readonly organization?: string | undefined;
 }
 

@@ -16,7 +16,7 @@ export async function watchDefinitions(place: Place, places: readonly Watched[])
   const deploy = async (file: string) => {
     try {
       const text = readText(file);
-      // The file system often reports one change twice. A file that is saved again is deployed again, since its deployment may have failed.
+      // The file system often reports one change twice. A file that was saved again unchanged is deployed again: its deployment may have failed.
       const change = `${statSync(file).mtimeMs} ${text}`;
       if (deployed.get(file) === change) return;
       deployed.set(file, change);
@@ -50,12 +50,12 @@ export function watched(path: string): Watched {
   return { directory: dirname(path), holds: (name) => name === basename(path) };
 }
 
-/** The file system reports a change while an editor is still writing. */
+/** Waits a moment, because the file system can report a change while an editor is still writing. */
 async function settled(): Promise<void> {
   await sleep(50);
 }
 
-/** Prints a line for each job that is new or has made progress, until the service stops. */
+/** Prints a line for each job, of the newest 50, that is new or has made progress, until the service stops. */
 export async function showJobsLive({ client, organizationId }: Place): Promise<void> {
   const shown = new Map<string, string>();
   const recent = { path: { organizationId }, query: { pageSize: 50 } };

@@ -36,14 +36,14 @@ export async function dev({ definitions = [], open }: DevOptions = {}): Promise<
     show({ value: { ...seeded.file, signInLink: link }, text, quiet: link });
     if (places.length > 0) await follow(seeded.file, places);
   } catch (error) {
-    // If the service kept running, the process would stay alive although its seeding or its first steps failed.
+    // A service that kept running would keep the process alive, although something in this start has failed.
     await service.stop();
     throw error;
   }
 }
 
 interface DevOptions extends Pick<StartOptions, "open"> {
-  /** Files, or directories that contain them. */
+  /** Files with definitions, or directories with such files. */
   readonly definitions?: readonly string[];
 }
 
@@ -96,7 +96,7 @@ async function ownerOf(service: RunningService, known: Partial<DevFile> | undefi
     const client = createClient({ baseUrl: service.baseUrl, token });
     const answer = await client.api.GET("/organizations/{organizationId}", { params: { path: { organizationId } } });
     const { password } = known;
-    // The dev.json of an earlier version has no password. The account gets a password below, which ends the token.
+    // An earlier release wrote a dev.json without a password. The account then gets a new password below, which ends the token.
     if (answer.response.ok && password !== undefined) return { organizationId, token, email, password };
   }
   const password = randomBase62(passwordLength);
@@ -110,7 +110,7 @@ async function ownerOf(service: RunningService, known: Partial<DevFile> | undefi
   return await ownerAgain(service);
 }
 
-/** The store exists, but its dev.json is missing, has no password, or has a token that is not valid in this store. */
+/** Gives the owner of an existing store a new password and token, because dev.json is missing, has no password, or has a token that is not valid. */
 async function ownerAgain(service: RunningService): Promise<Owner> {
   // The password is set first, because a new password ends all user tokens of the account.
   const password = await newPassword(service);
@@ -127,7 +127,7 @@ async function ownerAgain(service: RunningService): Promise<Owner> {
   return { organizationId: organization.organizationId, token, email, password };
 }
 
-/** Each store gets a random password. A default password would be known to everybody. */
+/** Replaces the owner's password by a random one, and returns it. A default password would be known to everybody. */
 async function newPassword({ database }: RunningService): Promise<string> {
   const password = randomBase62(passwordLength);
   await replacePassword(database, email, password);

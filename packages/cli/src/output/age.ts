@@ -1,11 +1,11 @@
-/** Formats a span of time in the largest unit that fits into it at least twice. */
+/** Formats a span of time in the largest of days, hours and minutes that fits into it at least twice, or else in seconds. */
 export function age(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000));
   const [unit, length] = units.find(([, length]) => seconds >= 2 * length) ?? ["s", 1];
   return `${Math.floor(seconds / length)} ${unit}`;
 }
 
-/** Formats the time that has passed since then by this machine's clock. */
+/** Formats how long ago `time` was, by this machine's clock. */
 export function ageOf(time: string | undefined): string {
   return time === undefined ? "-" : age(Date.now() - Date.parse(time));
 }

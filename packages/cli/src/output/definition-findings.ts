@@ -36,8 +36,8 @@ export function tooManyWarnings(file: string, count: number): string {
 }
 
 /**
- * Returns the part of the line around the column that fits on most terminals. Tabs stay tabs and wide characters count as two columns, so that the
- * mark stands below its character.
+ * Returns the part of the line around the column that fits on most terminals, and a second line with a mark; nothing for an empty line. In the second
+ * line, tabs stay tabs and wide characters count as two columns, so that the mark stands below its character.
  */
 function excerpt(line: string, column: number): string[] {
   if (line.trim() === "") return [];

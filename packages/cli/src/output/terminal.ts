@@ -32,7 +32,7 @@ export function show({ value, text, quiet = [] }: Result): void {
   else for (const line of [quiet].flat()) print(line);
 }
 
-/** Prints a result only for programs. People get an error instead. */
+/** Prints a value with `--json` only. For the other forms, the command then reports an error. */
 export function showValue(value: unknown): void {
   if (form === "json") printJson(value);
 }
@@ -45,7 +45,7 @@ export function showNext({ value, text, quiet = [] }: Result): void {
 
 /**
  * Ends the command without a message when the reader of its output closes the pipe, as in `stepwell job list | head -1`. The exit code is the one
- * that a shell gives to programs that end in this way. Any other reason why output cannot be written, such as a full disk, is an error.
+ * that a shell gives to programs that end in this way. Any other reason why standard output cannot be written, such as a full disk, is an error.
  */
 export function endWithReader(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -61,7 +61,7 @@ export function print(line = ""): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Passes on a part of a long text unchanged. Waits until the reader of the output has taken it. */
+/** Passes on a part of a long text unchanged. If the reader of the output is slower than the command, waits for the reader. */
 export async function write(part: Uint8Array): Promise<void> {
   if (!process.stdout.write(part)) await once(process.stdout, "drain");
 }
@@ -71,7 +71,7 @@ export function warn(line: string): void {
   if (form !== "quiet") process.stderr.write(`${withoutControls(line)}\n`);
 }
 
-/** Tells a person what to do before the command continues. It is printed in every form of output. */
+/** Tells a person what to do before the command continues. The line is printed in every form of output. */
 export function ask(line: string): void {
   if (form === "text") print(line);
   else process.stderr.write(`${line}\n`);

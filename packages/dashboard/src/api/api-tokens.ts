@@ -65,7 +65,7 @@ export interface ApiTokenChange {
   readonly permissions?: GrantablePermission[];
   /** Null means that the token never expires. */
   readonly expiresAt?: string | null;
-  /** Null means that only its permissions limit the token. */
+  /** Null means that the token is limited only by its permissions. */
   readonly boundTo?: NonNullable<ApiToken["boundTo"]> | null;
 }
 

@@ -50,15 +50,15 @@ export interface IdempotencyHeader {
   readonly "Idempotency-Key": string;
 }
 
-/** Writes with the same key have one effect. A form keeps its key until there is an answer: see `useOnce`. */
+/** Returns a header with a new key. Writes with the same key have one effect. A form keeps its key for repetitions: see `useOnce`. */
 export function idempotencyKey(): IdempotencyHeader {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return { "Idempotency-Key": Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("") };
 }
 
 /**
- * Sends the token of the sign-in. If the service rejects the token, it is renewed once. If that fails, or the new token is rejected too, the caller
- * gets the answer 401.
+ * Sends a request with the token of the sign-in. If the service rejects the token, the token is renewed once. If that fails, or the new token is
+ * rejected too, the caller gets the answer 401.
  */
 export async function signedInFetch(request: Request): Promise<Response> {
   const again = request.clone();

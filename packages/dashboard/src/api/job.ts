@@ -24,7 +24,7 @@ export function jobQuery(key: JobKey) {
     queryKey: [...jobQueryKey(key), "itself"],
     queryFn: async ({ signal }) =>
       await resultOf(api.GET("/organizations/{organizationId}/jobs/{jobId}", { params: { path: key }, signal })),
-    // This answer has the first state of the job. The later changes are in its history.
+    // This answer has the state of the job at the time of the request. The page takes later changes from the job's history.
     staleTime: Number.POSITIVE_INFINITY,
   });
 }

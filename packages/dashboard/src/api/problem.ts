@@ -35,7 +35,7 @@ export interface Problem {
   readonly errors?: readonly InputProblem[];
 }
 
-/** A proxy between browser and service may answer something of its own. */
+/** Returns the problem that an answer describes. A proxy between browser and service may answer without a description, so this makes one. */
 export function problemOf(error: unknown, response: Response): ProblemError {
   const requestId = response.headers.get("x-request-id") ?? undefined;
   if (isProblem(error)) {

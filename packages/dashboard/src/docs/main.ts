@@ -30,10 +30,10 @@ document.addEventListener("click", ({ target }) => {
   if (target.closest("[popover] a") !== null) target.closest<HTMLElement>("[popover]")?.hidePopover();
 });
 
-/** Loads the index of the search once, when the reader is about to search. */
+/** Loads the index of the search when the reader is about to search, and again only if that failed. */
 function load(): Promise<readonly Row[]> {
   rows ??= fetch(index).then(async (response) => {
-    if (!response.ok) throw new Error(`The index was answered with ${response.status}.`);
+    if (!response.ok) throw new Error(`The request for the index failed with ${response.status}.`);
     return (await response.json()) as readonly Row[];
   });
   rows.catch(() => {

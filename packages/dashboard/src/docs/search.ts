@@ -21,7 +21,10 @@ export function search(rows: readonly Row[], query: string): readonly Found[] {
 
 const maxFound = 20;
 
-/** Returns 0 if a word is missing. A heading that is equal to the query comes first, then words in headings, in names of pages, and in the text. */
+/**
+ * Returns the score of a row; 0 if a word is missing. The score is highest if the heading is equal to the query. A word in a heading counts more than
+ * one in the name of a page, which counts more than one in the text.
+ */
 function scoreOf([, page, heading, text]: Row, words: readonly string[]): number {
   const [lowerPage, lowerHeading, lowerText] = [page.toLowerCase(), heading.toLowerCase(), text.toLowerCase()];
   const [query, own] = [words.join(" "), lowerHeading.split(" › ").at(-1)];

@@ -30,7 +30,7 @@ export interface NextWay {
 
 export interface FailureWay {
   readonly step: string;
-  /** The errors for which the transition is taken. If the list is empty, every error takes it. */
+  /** The errors for which the transition is taken. An empty list stands for all errors. */
   readonly on: readonly string[];
 }
 
@@ -68,7 +68,7 @@ export function descriptionOfText(text: string): string | undefined {
   }
 }
 
-/** Returns the steps of a definition. If two steps have the same name, only the first one is drawn. */
+/** Returns the steps of a definition that have a name. If two steps have the same name, only the first one is returned. */
 export function stepsOf(definition: unknown): readonly GraphStep[] {
   const steps = fieldOf(definition, "steps");
   if (!Array.isArray(steps)) return [];

@@ -50,7 +50,7 @@ export function nameOf(id: string): string {
   return id.startsWith(stepId("")) ? id.slice(stepId("").length) : "";
 }
 
-/** Returns a key for the transition between two steps that a job took. The beginning and the end have no name. */
+/** Returns the key of a transition between two steps. The beginning and the end take part with an empty name. */
 export function wayKey(from: string, to: string, kind: GraphEdge["kind"] = "transition"): string {
   return JSON.stringify([from, to, kind]);
 }

@@ -6,7 +6,7 @@ export interface Point {
   readonly y: number;
 }
 
-/** `x` and `y` are the place of its upper left corner. */
+/** A node with its place: `x` and `y` are those of its upper left corner. */
 export interface PlacedNode extends GraphNode, Point {
   readonly width: number;
   readonly height: number;
@@ -42,7 +42,7 @@ export interface Layout {
 const stepSize = { width: 252, height: 58 };
 const dotSize = { width: 56, height: 24 };
 const gap = { beside: 36, below: 40 };
-/** The space that a label needs. The letters of ordinary words have at most this average width. */
+/** The space that a label needs. The average width of letters in ordinary words is at most `perCharacter`. */
 const labelSize = { perCharacter: 7, padding: 12, height: 20 };
 /**
  * The layout gives a long edge a place in every row that the edge passes. It takes minutes when 500 steps all lead to one step for failures. When all
@@ -208,8 +208,8 @@ function nearEdges({ edges, ranks }: Graph): ReadonlySet<GraphEdge> {
 }
 
 /**
- * Leads the other edges out to the right, past all steps, and in again. Lines of one kind to one step are joined: of the lines from above only the
- * longest reaches the step, and the others end in that line. The same is done with the lines from below.
+ * Leads the edges that are not in `near` out to the right, past all steps, and in again. Lines of one kind to one step are joined: of the lines from
+ * above only the longest reaches the step, and the others end in that line. The same is done with the lines from below.
  */
 function ledAround(
   { edges }: Graph,

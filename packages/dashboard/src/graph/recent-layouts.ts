@@ -4,7 +4,7 @@ import { type Layout, layoutOf } from "./layout.ts";
 
 const maxLayouts = 8;
 
-/** The layout that was used last is the last one. */
+/** The layouts, in the order of their latest use. */
 const layouts = new Map<string, Layout>();
 
 /**

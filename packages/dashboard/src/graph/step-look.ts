@@ -1,7 +1,7 @@
 import type { IconName } from "../parts/layout/Icon.tsx";
 import { texts } from "../texts/texts.ts";
 
-/** The look of a step of a job now. */
+/** What the graph and the list show of the present state of a step of a job. */
 export interface StepLook {
   readonly status: StepStatus;
   /** The latest visit. */
@@ -60,7 +60,7 @@ export function lookOfMany(looks: readonly StepLook[]): StepLook {
   return { status, visit: 1, attempts: 1, counts };
 }
 
-/** Describes a look: "Running, visit 2, attempt 3", "3 running, 1 failed", or how far the step's branches have come. */
+/** Describes a look: "Running, visit 2, attempt 3", or "3 running, 1 failed". Adds how far the step's branches have come, if it has some. */
 export function lookText({ status, visit, attempts, counts, progress }: StepLook): string {
   const { graph } = texts;
   const parts =

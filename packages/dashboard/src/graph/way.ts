@@ -3,8 +3,8 @@ import type { Layout } from "./layout.ts";
 
 /**
  * Returns the step to which an arrow key, Home or End leads in the graph; undefined for other keys, and if the key leads nowhere. If several
- * transitions lead in the key's direction, it follows the first one. After a step back from `cameFrom`, it follows the transition after the one to
- * `cameFrom`.
+ * transitions lead in the key's direction, the first one is followed. If one of those that lead on goes to `cameFrom`, where the focus was before,
+ * the one after it is followed.
  */
 export function follow(layout: Layout, from: string, key: string, cameFrom?: string): string | undefined {
   const { edges } = layout;

@@ -84,7 +84,7 @@ export async function exchangeCode(callback: URL, pending: PendingSignIn): Promi
   return tokensOf(answer, undefined);
 }
 
-/** Renews the tokens. Throws an `oauth.ResponseBodyError` if the provider answers with an error, and another error if it cannot be reached. */
+/** Renews the tokens. Throws an `oauth.ResponseBodyError` if the provider answers with an error; if the renewal fails otherwise, another error. */
 export async function refresh({ refreshToken, user }: Tokens): Promise<Tokens> {
   if (refreshToken === undefined) throw new Error("The answer to the sign-in has no refresh token.");
   const response = await oauth.refreshTokenGrantRequest(provider, client, oauth.None(), refreshToken, options);

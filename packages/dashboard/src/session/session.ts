@@ -46,7 +46,7 @@ class Session {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Tells whether the provider has just sent the browser back here. */
+  /** Tells whether the page has the address to which the provider sends the browser back. */
   isComingBack(): boolean {
     return window.location.pathname === callbackPath;
   }
@@ -68,7 +68,7 @@ class Session {
     const callback = new URL(window.location.href);
     const pending = takePending();
     window.history.replaceState(null, "", pending?.returnTo ?? `${basePath}/`);
-    // The page was opened from a bookmark or by going back, so there is no code to exchange.
+    // The page was opened from a bookmark or by going back, so there is no sign-in to complete. A new one begins.
     if (pending === undefined) return await this.signIn();
     try {
       this.#hold(await exchangeCode(callback, pending));

@@ -31,7 +31,7 @@ export function TopBar() {
   );
 }
 
-/** Returns the organization of the page. The pages of the account belong to none; on them, it is the one that was last open, or else the first. */
+/** Returns the organization of the page. If the page belongs to none, returns the organization that was last open, or else the first. */
 function useShownOrganization(): string | undefined {
   const { organizationId } = useParams({ strict: false });
   const { data: organizations } = useQuery(organizationsQuery);

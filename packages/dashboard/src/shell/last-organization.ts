@@ -1,7 +1,7 @@
 const key = "stepwell.organization";
 
 /**
- * Returns the organization that was last open in this browser, to which the first page leads. If it is not among these, returns the first of them.
+ * Returns the organization that was last open in this browser. If it is not among `organizations`, returns the first of them.
  */
 export function lastOf<Organization extends { readonly organizationId: string }>(
   organizations: readonly Organization[],

@@ -222,7 +222,7 @@ function ListInput(props: SchemaInputProps) {
   );
 }
 
-/** A field that has its own fields. If it is optional, it exists only after the user has added it. */
+/** A field that has its own fields. If it is optional, the user can add it and remove it. */
 function Group({ field, draft, onChange, pointer, problems, children }: SchemaInputProps & { children: ReactNode }) {
   const words = texts.submit;
   const problem = problems.get(pointer);

@@ -20,7 +20,7 @@ export type Draft = unknown;
 
 /**
  * Returns the draft with which a form begins. A field with a default has it. Other optional fields are left out, and other required fields are empty.
- * Required numbers, booleans and choices are left out too, until the user fills them in; a choice of only one value is made already.
+ * Required numbers, booleans, choices and unions are left out too, until the user fills them in; a choice of only one value is made already.
  */
 export function emptyDraft(field: SchemaField): Draft {
   if (field.default !== undefined) return field.default;
@@ -77,7 +77,7 @@ export function problemsOf(field: SchemaField, draft: Draft, pointer = ""): Draf
   return [];
 }
 
-/** Returns the kind of value of a union to which a draft belongs; undefined if it belongs to none of them, and for a field that is not a union. */
+/** Returns the variant of a union that fits a draft. Undefined if no variant fits, and for a field that is not a union. */
 export function variantOf({ variants }: SchemaField, draft: Draft): SchemaField | undefined {
   return variants?.find((variant) => isOf(variant, draft));
 }

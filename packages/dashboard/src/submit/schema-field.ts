@@ -12,7 +12,7 @@ export type FieldKind =
   | "null"
   | "json";
 
-/** A value that a form asks for. It is made from a schema. */
+/** Describes a value that a form asks for. It is made from the schema of the value. */
 export interface SchemaField {
   readonly kind: FieldKind;
   /** The schema's own title, or the property's name. */
@@ -40,7 +40,7 @@ interface Placed {
   readonly definition: Json;
 }
 
-/** Below this depth, and where a schema is not one plain kind of value, the form asks for JSON. */
+/** Below this depth, and for schemas that it cannot show as fields, the form asks for JSON. */
 const maxDepth = 6;
 
 /**
@@ -135,7 +135,7 @@ export function fieldOf(
 /** A schema with one of these keywords does not stand for one plain kind of value. */
 const composing = ["anyOf", "allOf", "oneOf", "if", "prefixItems", "patternProperties"] as const;
 
-/** The keywords beside alternatives that say nothing about the value. */
+/** The keywords that say nothing about the value. A schema with `anyOf` or `oneOf` can have them as well. */
 const annotations: ReadonlySet<string> = new Set([
   "title",
   "description",
@@ -218,7 +218,7 @@ function objectField(
   return {
     ...base,
     kind: "object",
-    // The fields are made only when they are read. Otherwise a schema that refers to itself twice would give millions of fields.
+    // The fields are made only when they are read. Otherwise a schema that refers to itself in ten places would give millions of fields.
     get fields() {
       made ??= make();
       return made;

@@ -72,7 +72,7 @@ onOneStore((home) => {
   inWholeMatrix(() => {
     test("a job of 500 steps is drawn in under a second, at its current step, and updates without a jump", async () => {
       const { owner, workflowId, jobId, page } = await openJob(large);
-      // The first job loads all code of the page, so that only the second one is measured, as for a reader who looks at one job after the other.
+      // The page of a first job loads all code. So the code below measures only a second job, as a reader opens one job after the other.
       await signInAt(page, `${owner.url}/jobs/${(await submitAndWait(owner.api, workflowId)).jobId}`, owner);
       await page.locator(`[data-step=s${many - 1}]`).waitFor();
       await expectWithin(1_000, async () => {
@@ -117,7 +117,7 @@ onOneStore((home) => {
       await page.keyboard.press("Enter");
       await page.getByRole("heading", { name: "prepare" }).waitFor();
       expect(page.url()).toContain("step=prepare");
-      // The browser has other uses for the same keys with Control or Alt.
+      // With Control or Alt, the same keys belong to the browser, so the graph ignores them.
       await page.keyboard.press("Control+End");
       expect(await page.evaluate("document.activeElement.dataset.step")).toBe("prepare");
       await walk(page, "End", "remind");

@@ -136,7 +136,7 @@ onOneStore((home) => {
       await signInAt(page, `${owner.url}/jobs?workflowId=${workflowId}`, owner);
       const rows = page.getByRole("main").getByRole("row");
       await rows.nth(1).waitFor();
-      // The place is beyond the first page of the list, which has 100 rows.
+      // The list is scrolled beyond its first page, which has 100 rows.
       await expect
         .poll(async () => {
           await page.evaluate("scrollTo(0, 105 * 40)");

@@ -65,7 +65,8 @@ function pagesOf(workflowId: string, jobId: string): readonly (readonly [string,
 }
 
 /**
- * This is text, since it runs in the page. It adds up all shifts, so it is stricter than Core Web Vitals, which count only the worst five seconds.
+ * This is text, since it runs in the page. It adds up all shifts that do not follow an input of the user, so it is stricter than Core Web Vitals,
+ * which count only the worst five seconds.
  */
 const watchShifts = `
   const shifts = [];

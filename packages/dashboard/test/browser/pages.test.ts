@@ -91,7 +91,7 @@ describe("in their normal appearance", () => {
     });
   });
 
-  // `npm test` runs only this test of the file, so the pages are dark and on a telephone.
+  // `npm test` runs only this test of the file, so the pages in this test are dark, and as narrow as on a telephone.
   test("every page is no wider than a telephone, cuts off no name in its tables, and follows the accessibility rules", async () => {
     const { owner, shownThings } = await busyOwner();
     const page = await browser.newPage({ width: 360, colorScheme: "dark" });
@@ -135,8 +135,8 @@ inWholeMatrix(() => {
 });
 
 /**
- * This is text, since it runs in the page. It returns the names of rows, and the values in folds, that are partly hidden. A value that may be long may
- * lose its end.
+ * This is text, since it runs in the page. It returns the names of rows, and the values in folds, that are partly hidden. It leaves out the values of
+ * columns that the table marks as long.
  */
 const cutOff = `[
   ...[...document.querySelectorAll("td:first-child > .table-cell")]
@@ -175,7 +175,7 @@ interface ShownThings {
   readonly tokenId: string;
 }
 
-/** All pages of the router, and an address without a page. The element of a page must not be on the page before it. */
+/** All pages of the router, and an address without a page. The element for which `shown` waits must not be on the page before it in this list. */
 function pagesOf({ workflowId, versionId, jobId, tokenId }: ShownThings): readonly ShownPage[] {
   return [
     shownBy("", "cell", /InputMismatch/),

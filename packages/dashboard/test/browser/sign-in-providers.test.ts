@@ -45,7 +45,7 @@ onOneStore((home) => {
     await page.getByRole("region", { name: "Globex" }).waitFor();
   }
 
-  /** With a provider, the sign-in asks for the address first. */
+  /** If there is a provider, the sign-in asks for the e-mail address alone, and then for the password. */
   async function signInAt(page: Page, organization: string, { email }: Owner): Promise<void> {
     await page.goto(`${service.baseUrl}/app/organizations/${organization}/settings/sign-in-providers`);
     await page.getByLabel("E-mail").fill(email);

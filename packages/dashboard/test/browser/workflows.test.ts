@@ -206,7 +206,7 @@ onOneStore((home) => {
       await owner.api.call("SetWorkflowVersionTag", { params: { workflowId, tag: "stable" }, body: { versionId } });
       await registerVersion(owner.api, workflowId, waitingDefinition);
       const page = await browser.newPage();
-      // With one tag on each page, two tags are enough.
+      // With one tag on each page of the list, two tags are enough for a second page.
       await page.route("**/tags?*", (route) =>
         route.continue({ url: route.request().url().replace("pageSize=200", "pageSize=1") }),
       );

@@ -348,7 +348,7 @@ describe("branches", () => {
       step("c", "a"),
     );
     const outside = layout.nodes.filter(({ kind }) => kind === "outside").map(({ label }) => label);
-    // The step is drawn in the branch that comes first, so the other branch does not have it.
+    // `b` is drawn in the branch `left`, which comes first. So the branch `right` has a node outside for `b`, and the main line has one for `a`.
     expect(outside).toEqual(["b", "a"]);
   });
 

@@ -249,7 +249,7 @@ describe("under any load, and any order and delay of exchanges", () => {
           if ("requests" in step) play(quota, step.requests, step.cost);
           else ledger.exchange(quota);
         }
-        // An idle node needs several exchanges: first it sees that it is idle, and then it gives back.
+        // An idle node needs several exchanges: first it sees that it is idle, and then it gives back what it has reserved.
         for (const quota of [...nodes, ...nodes, ...nodes]) ledger.exchange(quota);
         const asking = nodes[greedy % nodeCount];
         if (asking === undefined) throw new Error("No such node.");

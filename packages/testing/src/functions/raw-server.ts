@@ -7,7 +7,7 @@ export interface RawConnection {
   received(): string;
 }
 
-/** A real TCP server whose answers a test chooses freely, HTTP or not. `talk` is called for each piece of data that arrives. */
+/** A real TCP server whose answers a test chooses freely, HTTP or not. It calls the function that `start` gets for each piece of data. */
 export class RawServer implements AsyncDisposable {
   readonly connections: RawConnection[] = [];
   readonly #server = createServer();
@@ -33,7 +33,7 @@ export class RawServer implements AsyncDisposable {
     return raw;
   }
 
-  /** Answers each request with these bytes, and leaves the connection open. */
+  /** Starts a server that answers each piece of data with these bytes, and leaves the connection open. */
   static async saying(answer: string | Buffer): Promise<RawServer> {
     return await RawServer.start(({ socket }) => socket.write(answer));
   }

@@ -6,14 +6,14 @@ import type { ProviderEntry } from "../../../server/src/auth/external/provider-e
 import { insertOrganization } from "../../../server/src/store/access/organizations.ts";
 import type { TestMember, TestService } from "../service.ts";
 
-/** Writes a file of providers, before the start of the service that reads it. Returns its path. */
+/** Writes a file of providers for a service that is started afterwards. Returns the file's path. */
 export function writeProviderFile(entries: readonly ProviderEntry[]): string {
   const file = join(inject("scratchDirectory"), `providers-${randomUUID()}.json`);
   writeFileSync(file, JSON.stringify(entries));
   return file;
 }
 
-/** Makes an organization with the id that the file names. */
+/** Makes an organization with this id, which a file of providers can name. Returns the owner of the organization. */
 export async function newOrganizationOfId(service: TestService, organizationId: string): Promise<TestMember> {
   const { database, engine } = service.running;
   const organization = { organizationId, name: organizationId, displayName: "Acme", createdAt: engine.now() };

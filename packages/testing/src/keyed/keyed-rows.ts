@@ -53,8 +53,8 @@ export interface KeyedTables {
 }
 
 /**
- * Fills each table that statements with many keys use, and runs ANALYZE for the planner. Foreign keys are not checked: `client` has
- * `session_replication_role = replica`. Ids are in the order of their creation, and all organizations create their rows at the same time.
+ * Fills each table that statements with many keys use, and runs ANALYZE for the planner. The caller has set `session_replication_role = replica` on
+ * `client`, so foreign keys are not checked. The organizations get their rows in turn, and each new row has a greater id than the rows before it.
  */
 export async function fillKeyedTables(client: pg.Client, tables: KeyedTables): Promise<void> {
   for (const [table, { columns, values, of, where = "true" }] of Object.entries(fillings(tables))) {

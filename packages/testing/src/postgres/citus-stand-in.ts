@@ -22,10 +22,10 @@ export interface CitusStandIn {
 }
 
 /**
- * Makes a database on the tests' PostgreSQL server that answers Stepwell's questions as a Citus cluster does: it has the same catalogue, functions
- * and names of shards. Its shards are views of the one table. It shows which commands go to which worker, and what happens when a worker is down or a
- * shard has moved. It does not plan statements as Citus does, and rejects only some of what Citus rejects. The store in it was distributed by the
- * script that operators use, or is not distributed.
+ * Makes a database on the tests' PostgreSQL server that answers Stepwell's questions as a Citus cluster does: it has the tables of the catalogue, the
+ * functions and the names of shards that Stepwell uses. The shards of a table are views of that table. The database shows which commands go to which
+ * worker, and what happens when a worker is down or a shard has moved. It does not plan statements as Citus does, and rejects only some of what Citus
+ * rejects. If `isDistributed` is true, the script that operators use has distributed the store in it.
  */
 export async function makeCitusStandIn(isDistributed = true): Promise<CitusStandIn> {
   const database = await newDatabase("newest");

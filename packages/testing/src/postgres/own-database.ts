@@ -13,8 +13,8 @@ export interface OwnDatabase {
 }
 
 /**
- * Makes a database on the tests' PostgreSQL server, for the caller alone. It has no table, or the newest schema. Its locale is C. With the content
- * "empty, in Unicode", its locale knows the upper and lower case of all letters.
+ * Makes a database on the tests' PostgreSQL server, for the caller alone. With the content "newest" it has the newest schema, otherwise it has no
+ * table. Its locale is C, but with "empty, in Unicode" a locale that knows the upper and lower case of all letters.
  */
 export async function newDatabase(content: "empty" | "empty, in Unicode" | "newest"): Promise<OwnDatabase> {
   const server = inject("postgresUrl");

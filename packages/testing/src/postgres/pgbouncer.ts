@@ -20,7 +20,7 @@ export function keepsStatements(program: string): boolean {
   return Number(major) > 1 || Number(minor) >= 21;
 }
 
-/** Runs PgBouncer in transaction mode before the server that `url` names. The service needs no special settings for it. */
+/** Runs PgBouncer in transaction mode in front of the server that `url` names. The service needs no special settings for it. */
 export class PgBouncer {
   readonly url: string;
   readonly #directory: string;

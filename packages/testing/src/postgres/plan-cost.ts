@@ -2,8 +2,8 @@ import pg from "pg";
 import type { Database, Statement } from "../../../server/src/store/home/database.ts";
 
 /**
- * The first mode makes a plan for the given values, the second one a plan for any values. By default, a connection changes from the first to the
- * second by itself.
+ * The first mode makes a plan for the given values, the second one a plan for any values. By default, PostgreSQL itself chooses one of the two for
+ * each run.
  */
 export const planModes = ["force_custom_plan", "force_generic_plan"] as const;
 
@@ -75,7 +75,7 @@ function* nodesOf(node: PlanNode): Generator<PlanNode> {
   for (const child of node.Plans ?? []) yield* nodesOf(child);
 }
 
-/** Puts each text of an array in quotes, since it may be empty. */
+/** Returns a value as text for SQL. Each item of an array is in quotes, because an empty text needs them. */
 function textOf(value: unknown): string {
   return Array.isArray(value) ? `{${value.map((item) => JSON.stringify(item)).join(",")}}` : String(value);
 }

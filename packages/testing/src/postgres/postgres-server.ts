@@ -18,7 +18,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   return given === undefined ? await startOwnPostgres() : serverAt(given, async () => {});
 }
 
-/** Starts a server that no other test uses. */
+/** Starts a new server for the caller, which also stops it. */
 export async function startOwnPostgres(): Promise<PostgresServer> {
   const password = randomBytes(16).toString("hex");
   const port = await findFreePort();

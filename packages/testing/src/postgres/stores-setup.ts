@@ -19,7 +19,7 @@ declare module "vitest" {
      * creating a store takes seconds. The quick loop has none.
      */
     embeddedTemplate: string;
-    /** The directory for copies of the template. */
+    /** The directory for copies of the template, and for other files of the tests. */
     scratchDirectory: string;
     /** A PostgreSQL server whose database `stepwell_template` is at the newest schema. */
     postgresUrl: string;
@@ -73,7 +73,7 @@ async function prepareEmbedded(directory: string): Promise<void> {
   await rename(unfinished, directory);
 }
 
-/** Copies the empty cluster of the build, if there is one. The sources have none, and PGlite takes four seconds to initialize a cluster. */
+/** Unpacks the empty cluster of the build, if there is one. The sources have none, and PGlite takes four seconds to initialize a cluster. */
 async function unpackEmptyCluster(dataDirectory: string): Promise<void> {
   const program = fileURLToPath(new URL("../../../server/dist/store/home/embedded-create.js", import.meta.url));
   if (!existsSync(join(dirname(program), "empty-cluster.tar.gz"))) return;

@@ -28,7 +28,7 @@ function watchForTheEnd(): void {
   if (isWatching) return;
   isWatching = true;
   process.on("exit", () => {
-    // The youngest is released first, so that a directory is deleted after the process that writes into it has ended.
+    // What was registered last is released first, so that a directory is deleted after the process that writes into it has ended.
     for (const release of [...releases].reverse()) release();
   });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => process.exit(130));

@@ -88,7 +88,7 @@ export class ServiceProcess {
     }
   }
 
-  /** Asks the service to stop in order, and waits until it has ended. */
+  /** Sends SIGTERM, and waits until the service has ended. If this takes longer than 30 s, kills the service and throws an error. */
   async stop(): Promise<void> {
     this.#child.kill("SIGTERM");
     const hasLeft = await Promise.race([this.#ended.then(() => true), sleep(30_000, false, { ref: false })]);

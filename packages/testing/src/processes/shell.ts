@@ -67,7 +67,7 @@ export class Running {
     );
   }
 
-  /** Returns everything that was printed as soon as it contains `wanted`. Throws when the program ends before that. */
+  /** Waits until the standard output contains `wanted`, and returns the whole output so far. Throws if the program ends before that. */
   async printed(wanted: string): Promise<string> {
     const over = this.ended.then(({ output, complaint }) => {
       throw new Error(`It ended without printing "${wanted}": ${output} ${complaint}`);

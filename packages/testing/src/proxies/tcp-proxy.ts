@@ -6,7 +6,7 @@ type Fate = "answer-swallowed" | "lost" | "late" | "stuck";
 
 /** A message to which the proxy did something. */
 export interface MarkedMessage {
-  /** Sends a late message to the server, and returns once the server has answered. The client left long before. */
+  /** Sends a late message to the server, and returns when the server has answered. The client's connection was closed before that. */
   deliver(): Promise<void>;
 }
 
@@ -19,7 +19,7 @@ interface Mark {
   readonly met: (message: MarkedMessage) => void;
 }
 
-/** A proxy before a server. It breaks connections and holds data back, as networks do. */
+/** A proxy in front of a server. It breaks connections and holds data back, as networks do. */
 export class TcpProxy {
   readonly #target: URL;
   readonly #pairs = new Set<{ readonly client: Socket; readonly server: Socket }>();

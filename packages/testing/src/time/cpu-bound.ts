@@ -5,8 +5,8 @@ import { beginCpuMs, onceCpuMsOf } from "./cpu-time.ts";
 const maxRuns = 3;
 
 /**
- * Expects that `work` takes less processor time of this thread than `timeLimit` allows; other work on the machine does not count. Only one run of
- * three must stay below that limit: the first one also compiles the code, and other work on the same core slows every instruction.
+ * Expects that `work` takes less processor time of this thread than `timeLimit` allows; other work on the machine does not count. It is enough
+ * if one of three runs stays below that limit: the first one also compiles the code, and other work on the same core slows every instruction.
  */
 export function expectCpuBelow(promisedMs: number, work: () => unknown): void {
   const boundMs = timeLimit(promisedMs);

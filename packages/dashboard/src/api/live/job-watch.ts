@@ -14,7 +14,7 @@ export interface JobFeed {
 
 const nothing: JobFeed = { entries: [], connection: "connecting" };
 const pollMs = 2_000;
-/** Another user may resume a finished job. */
+/** The time between two requests for a finished job. Such requests are needed because another user can resume the job. */
 const finishedPollMs = 10_000;
 /** The stream has this long to report a change that was made on this page. After that, the page asks. */
 const ownActMs = 1_000;
@@ -36,7 +36,7 @@ export class JobWatch {
   #stop: AbortController | undefined;
   /** The stream counts as working until this time, even if nothing more arrives on it. */
   #aliveUntil = 0;
-  /** True while the stream continues without this job, because the job's organization may have no more waiting requests. */
+  /** True while the stream continues without this job, for example because the job's organization has its maximum of waiting requests. */
   #isLeftOut = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The page of the history where the last reading ended. */

@@ -132,7 +132,7 @@ export class ManyJobsStream {
       }
     } catch {
       if (!silent.signal.aborted) return "lost";
-      // If something still arrived after the first seconds, nothing holds the stream back. So the connection has probably broken unnoticed.
+      // If something arrived even after the first seconds, nothing holds the stream back, so the connection has probably broken unnoticed.
       const hasPassed = heardAt !== undefined && heardAt - openedAt > firstSignMs;
       return hasPassed ? "lost" : "heldBack";
     }

@@ -43,7 +43,7 @@ export function wordsInExpression(
     const called = spaced.map((one) => ({ ...one, name: one.name.slice(root.length + 1) }));
     return { typed, names: [], functions: called, isInString: false };
   }
-  // The name of a step has no value of its own, so no method can be called on it.
+  // `steps` and `steps.pack` have no value of their own, so no method can be called on them. The same is true of events and forks.
   const isWhole = isNamedRoot(root) && path.length <= 2;
   const methods = isWhole ? [] : functions.filter(({ forms, name }) => forms !== "function" && !name.includes("."));
   return { typed, names: wordsBehind(state, place, path), functions: methods, isInString: false };
@@ -56,7 +56,7 @@ export function rootWords(part: ExpressionPart): readonly Word[] {
   return words({ ...always, ...own });
 }
 
-/** Outside of the bodies of forEach steps there is no item. */
+/** Outside of the bodies of forEach steps, there is no `item`, no `index`, and there are no `forks`. */
 function rootsAt(state: EditorState, { part, step }: ExpressionPlace): readonly Word[] {
   const isInBody = loopsAround(state, step)?.length !== 0;
   return rootWords(part).filter(({ text }) => isInBody || !rootsOfBodies.has(text));

@@ -14,8 +14,8 @@ export interface Place {
 const maxParseMs = 1_000;
 
 /**
- * Returns the tree of the whole text. The editor's own tree may end before the wanted place: the editor parses a text in pieces, and in a long text
- * or on a slow machine the user types the next key before the last piece is parsed.
+ * Returns the tree of the whole text, or of the part that could be parsed within `maxParseMs`. The editor's own tree may end before the wanted place:
+ * the editor parses a text in pieces, and in a long text or on a slow machine the user types the next key before the last piece is parsed.
  */
 export function treeOf(state: EditorState): Tree {
   return ensureSyntaxTree(state, state.doc.length, maxParseMs) ?? syntaxTree(state);

@@ -2,6 +2,6 @@
 export interface Word {
   readonly text: string;
   readonly info?: string;
-  /** True if it is written without quotes: null, true, false. */
+  /** True if the word is written without quotes, such as `null`, `true` or a number. */
   readonly isBare?: boolean;
 }

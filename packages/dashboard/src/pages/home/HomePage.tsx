@@ -13,7 +13,7 @@ import "./HomePage.css";
 import { JobsNow } from "./JobsNow.tsx";
 import { WaitingJobs } from "./WaitingJobs.tsx";
 
-/** The first page: jobs that run, jobs that need a person, and figures of the last day. */
+/** The first page: how many jobs run and wait now, the jobs that wait and those that failed, and charts of the last day. */
 export function HomePage() {
   const { organizationId } = useParams({ from: "/app/organizations/$organizationId" });
   const own = useQuery(ownPermissionsQuery(organizationId));

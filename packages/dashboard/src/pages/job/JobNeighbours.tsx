@@ -45,7 +45,7 @@ interface NeighbourProps {
   readonly text: string;
 }
 
-/** Replaces this job's page in the history of the browser, so that one step back always leads to the list. */
+/** A link to a neighbour, whose page replaces this job's page in the browser's history. So the browser's Back button leads to the list. */
 function Neighbour({ organizationId, jobId, icon, text }: NeighbourProps) {
   if (jobId === undefined) return null;
   return (

@@ -9,7 +9,7 @@ interface KeptEvent {
 
 /**
  * The events that a job has received and no step has consumed. Each of them counts for one wait at most. The history does not say for which wait an
- * event was sent, so it counts for the one that has waited for it longest, until a step turns out to have consumed it.
+ * event was sent. So the event counts for the wait that has waited for it longest, until a step turns out to have consumed it.
  */
 export class KeptEvents {
   readonly #waits: ReadonlySet<OpenRun>;
@@ -21,7 +21,7 @@ export class KeptEvents {
   }
 
   receive({ eventId = "", eventNumber = 0, outcome }: HistoryEntry): void {
-    // No step lists an unmatched event.
+    // No step of the workflow waits for an unmatched event, so it never counts for a wait.
     if (outcome === "unmatched") return;
     const event: KeptEvent = { eventId };
     this.#byNumber.set(eventNumber, event);

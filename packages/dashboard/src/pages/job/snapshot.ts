@@ -41,7 +41,7 @@ function entriesOfStep(run: WholeJob["steps"][number]): Entry[] {
   if (attempts > 1) entries.push({ type: "step.attemptStarted", at: startedAt, attempt: attempts });
   if (retryAt !== undefined) entries.push({ type: "step.attemptFailed", at, retryAt, ...error });
   if (delayEndsAt !== undefined) entries.push({ type: "step.delayed", at, delayEndsAt });
-  // GetJob names the awaited events of only one wait.
+  // GetJob names the awaited events of only one wait, so the list is empty here. `entriesOf` adds them for that wait.
   if (status === "successful_but_incomplete" && delayEndsAt === undefined && run.finishedAt === undefined)
     entries.push({ type: "step.waiting", at, eventIds: [] });
   if (branchCount !== undefined)

@@ -12,7 +12,7 @@ import { entriesOf, stepRunCount } from "./snapshot.ts";
 import { useJobVersion } from "./use-job-version.ts";
 
 export interface ShownJob {
-  /** The job, with the parts that never change: its workflow, its version, its input. */
+  /** The job as GetJob returned it. Only the parts that never change, such as its workflow and its input, are shown from here. */
   readonly job: WholeJob;
   readonly story: JobStory;
   /** The types of those steps that are known, by the step's name. */
@@ -56,7 +56,10 @@ export function useJob(key: JobKey): FollowedJob {
   };
 }
 
-/** The story is always built from the whole history, which takes 80 ms for 30,000 entries. From `manyEntries` on, it is rebuilt once in `tellMs`. */
+/**
+ * The story is always built from the whole history, which takes 80 ms for 30,000 entries. From `manyEntries` on, it is rebuilt at most once in
+ * `tellMs`.
+ */
 const manyEntries = 3_000;
 const tellMs = 500;
 
@@ -75,7 +78,7 @@ function useTypes(organizationId: string, job: WholeJob | undefined): ReadonlyMa
 /** One request reads all events that come within this time. */
 const askMs = 500;
 
-/** Reads the job's events again when the history shows that one was received or consumed. */
+/** Reads the job's events again when the history shows that one was received or consumed, and when the job ends. */
 function useFreshEvents(key: JobKey, { status }: JobStory, entries: readonly HistoryEntry[]): void {
   const queries = useQueryClient();
   const { organizationId, jobId } = key;

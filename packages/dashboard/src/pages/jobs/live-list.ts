@@ -10,7 +10,7 @@ export interface LiveList {
   readonly jobs: readonly ListedJob[];
   /** The ids of jobs that no longer belong to the list. They are shown until the reader asks for the present list, so that nothing jumps. */
   readonly goneIds: ReadonlySet<string>;
-  /** The number of new items that are not shown yet. */
+  /** The number of new jobs that are not shown yet. */
   readonly newCount: number;
 }
 

@@ -11,7 +11,7 @@ import { Time } from "../../parts/words/Time.tsx";
 import { texts } from "../../texts/texts.ts";
 import { QueueBadge } from "./QueueBadge.tsx";
 
-/** The queues in which tasks wait for workers, with the waiting times and the workers that ask. */
+/** The queues of tasks for workers, each with the numbers of its tasks and workers, and with the time at which the oldest task became due. */
 export function TaskQueuesPage() {
   const { organizationId } = useParams({ from: "/app/organizations/$organizationId" });
   const words = texts.taskQueues;

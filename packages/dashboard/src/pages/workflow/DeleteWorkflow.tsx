@@ -23,7 +23,7 @@ export function DeleteWorkflow({ organizationId, workflowId, workflow: { name } 
       await resultOf(api.DELETE("/organizations/{organizationId}/workflows/{workflowId}", { params }));
     },
     onSuccess: async () => {
-      // The list in the cache still has the workflow. A page that already shows a list would go on showing it, so it is removed before the next page.
+      // The list in the cache still has the workflow, and the next page would show that list at first. So the list is removed from the cache.
       queries.removeQueries({ queryKey: ["organizations", organizationId, "workflows", "list"] });
       await navigate({ to: "/app/organizations/$organizationId/workflows", params: { organizationId } });
       queries.removeQueries({ queryKey: workflowQueryKey({ organizationId, workflowId }) });

@@ -16,7 +16,7 @@ import { MoveTagDialog } from "./MoveTagDialog.tsx";
 
 const address = "/app/organizations/$organizationId/workflows/$workflowId/tag-history";
 
-/** The history of a tag: when it was moved, by whom, and between which versions. A move can be taken back here. */
+/** The history of a tag: when it was moved, by whom, and between which versions. The tag can be moved back to an earlier version here. */
 export function TagHistoryPage() {
   const workflow = useParams({ from: address });
   const { tag } = useSearch({ from: address });

@@ -16,7 +16,7 @@ export function RouteTabs({ label, of }: RouteTabsProps) {
       {pages.map(({ fullPath, options }) => {
         const tab: string | undefined = options.staticData?.tab;
         if (tab === undefined) return null;
-        // The first page of the layout has the same path as the layout, so it is the current page only if the address ends there.
+        // The first page has the path of the layout, with which all other paths begin. So it is the current page only if the address ends there.
         const isFirst = fullPath.endsWith("/");
         return (
           <Link key={fullPath} to={fullPath} params activeOptions={{ exact: isFirst }}>

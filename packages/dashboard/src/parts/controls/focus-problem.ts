@@ -1,8 +1,8 @@
 import { useEffect, useRef } from "react";
 
 /**
- * Moves the focus to the first field with a problem, which may be out of sight. A screen reader then reads the field together with its problem, which it
- * would not notice otherwise.
+ * Moves the focus to the first field with a problem, because this field may be out of sight. A screen reader then reads out the field and its
+ * problem; otherwise it would not mention the problem.
  */
 export function focusProblem(form: HTMLFormElement | null): void {
   form?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();

@@ -10,14 +10,14 @@ interface JsonViewProps {
   readonly value: unknown;
 }
 
-/** The number of entries of an object or a list that are shown at first. Four times as many are added each time. */
+/** The number of entries of an object or a list that are shown at first. Each click on "Show more" adds four times as many. */
 const pageLength = 50;
 const longText = 400;
-/** Inside of the whole value, values at `openDepth` or deeper, or with more than `openLength` entries, are folded until the reader opens them. */
+/** The outermost value is open at first. In it, values at `openDepth` or deeper, or with more than `openLength` entries, are folded at first. */
 const openDepth = 3;
 const openLength = 20;
 
-/** A JSON value to read and to copy. A large part is folded, and drawn only when it is opened. */
+/** A JSON value to read and to copy. A large or deep part is folded at first, and drawn only when it is opened. */
 export function JsonView({ label, value }: JsonViewProps) {
   return (
     <section className="json" aria-label={label}>

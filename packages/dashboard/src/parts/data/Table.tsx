@@ -31,23 +31,23 @@ interface TableProps<Row> {
   readonly rowKey: (row: Row) => string;
   /** Further pages of the list. They are loaded as the reader comes near the end. */
   readonly more?: MorePages;
-  /** The number of lines of the fold. Default: two for three columns or more, otherwise one. */
+  /** The number of lines of the fold. Default: two if the fold has three columns or more, otherwise one. */
   readonly foldLines?: number;
 }
 
 /**
- * The height of a row. Table.css sets the same height. All rows of a table have the same height, so that the place of a row is known without drawing
- * the rows above it.
+ * The height of a row without a fold. Table.css sets the same height. All rows of a table have the same height, so that the place of a row is known
+ * without drawing the rows above it.
  */
 const plainRowPixels = 40;
 const foldedRowPixels = 46;
 const foldLinePixels = 20;
 /** If a table has fewer rows than this, all of them are drawn. */
 const minLongRows = 80;
-/** The next page is requested when this many rows are left. */
+/** The next page is requested when at most this many loaded rows are below the drawn rows. */
 const rowsAhead = 30;
 
-/** A table of any length: it scrolls with the page and draws only the rows that are in view. */
+/** A table of any length, which scrolls with the page. A long table draws only the rows that are in view, and some around them. */
 export function Table<Row>({ caption, columns: all, rows, rowKey, more, foldLines: chosenLines }: TableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const isNarrow = useIsNarrow();

@@ -39,8 +39,8 @@ function diffMiddle(pair: Pair): DiffLine[] {
 }
 
 /**
- * The search of Myers' algorithm. A diagonal is the number of lines that were read of the first text, minus that of the second. An entry of the result
- * says for each diagonal how many lines of the first text were reached before one more change. Undefined when there are too many changes.
+ * The search of Myers' algorithm. A diagonal is the number of lines that were read of the first text, minus that of the second. Entry n of the result
+ * says for each diagonal how many lines of the first text can be read with fewer than n changes. Undefined when there are too many changes.
  */
 function search({ before, after }: Pair): Map<number, number>[] | undefined {
   const furthest = new Map([[1, 0]]);

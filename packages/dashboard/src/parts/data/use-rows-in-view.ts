@@ -33,7 +33,7 @@ export function useRowsInView({ place, frame, count, rowPixels, isLong = true }:
       const now = rowsBetween(place.current, frame?.current, rowPixels);
       setInView((before) => (before.first === now.first && before.end === now.end ? before : now));
     };
-    // The rows are drawn at once. Otherwise the user would see a gap where rows are not drawn yet.
+    // The rows are drawn before this function returns. Otherwise the user would see a gap where rows are not drawn yet.
     const onScroll = () => flushSync(look);
     look();
     // Elements above the list may appear and disappear, which moves the list.

@@ -8,7 +8,7 @@ interface ConfirmDialogProps {
   readonly isOpen: boolean;
   readonly onClose: () => void;
   readonly title: string;
-  /** A sentence that describes the state afterwards. */
+  /** Says what is different after the action. */
   readonly description: ReactNode;
   /** The text of the button: a verb, never "OK". */
   readonly action: string;

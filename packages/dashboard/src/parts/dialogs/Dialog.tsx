@@ -9,17 +9,18 @@ interface DialogProps {
   readonly isOpen: boolean;
   readonly onClose: () => void;
   readonly title: string;
-  /** A sentence or two. */
+  /** A few sentences below the title. */
   readonly description?: ReactNode;
   readonly isWide?: boolean;
-  /** True while the dialog's action runs. The dialog then cannot be closed, since its answer may be a secret that is shown only once. */
+  /** True while the dialog's action runs. The dialog then cannot be closed, since the action may answer with a secret that is shown only once. */
   readonly isBusy?: boolean;
   readonly children?: ReactNode;
 }
 
 /**
- * A dialog over the page. It holds the focus. Escape closes it, and the focus then goes back to where it was. A click beside it closes it as well.
- * Once the user has typed something in it, such a click does nothing, and Escape must be pressed twice. While its action runs, nothing closes it.
+ * A dialog over the page. The focus stays in the dialog until it is closed, and then goes back to where it was. Escape or a click beside the dialog
+ * closes it. After the user has typed something in it, such a click does nothing, and Escape must be pressed twice. While its action runs, nothing
+ * closes it.
  */
 export function Dialog({ isOpen, onClose, title, description, isWide = false, isBusy = false, children }: DialogProps) {
   const opener = useRef<Element | null>(null);
@@ -78,7 +79,7 @@ export function Dialog({ isOpen, onClose, title, description, isWide = false, is
   );
 }
 
-/** Returns the element that has the focus. The editor is in a shadow tree, whose host the document names instead. */
+/** Returns the element that has the focus. If the editor has it, `document.activeElement` is only the host of the editor's shadow tree. */
 function focusedElement(): Element | null {
   let focused = document.activeElement;
   while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;

@@ -6,7 +6,7 @@ import { ConfirmDialog } from "./ConfirmDialog.tsx";
 interface RemovalDialogProps {
   readonly onClose: () => void;
   readonly title: string;
-  /** A sentence that describes the state afterwards. */
+  /** Says what is different after the removal. */
   readonly description: string;
   /** The button's text: a verb. */
   readonly action: string;

@@ -2,7 +2,7 @@ import { DocsLink } from "./DocsLink.tsx";
 import type { DocsPlace } from "./docs-addresses.ts";
 import "./PageDocs.css";
 
-/** The link beside a heading that leads to the documentation of what is below the heading. */
+/** A link beside a heading. It leads to the documentation of what is below the heading. */
 export function PageDocs({ of }: { readonly of: DocsPlace }) {
   return <DocsLink to={of} className="page-docs" />;
 }

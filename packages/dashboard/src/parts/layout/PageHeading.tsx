@@ -15,7 +15,7 @@ interface PageHeadingProps {
   readonly tab?: readonly (string | undefined)[];
 }
 
-/** The page's first heading, and the title of the browser's tab with it. */
+/** Shows the page's first heading, and sets the title of the browser's tab. */
 export function PageHeading({ title, docs, beside, actions, tab = [title] }: PageHeadingProps) {
   const tabTitle = [...tab.filter((part) => part !== undefined), texts.shell.product].join(" · ");
   useEffect(() => {

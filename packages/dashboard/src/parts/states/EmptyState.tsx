@@ -4,13 +4,13 @@ import { Command } from "../words/Command.tsx";
 
 interface EmptyStateProps {
   readonly title?: string;
-  /** A sentence that names the things that this list will show, and the action that creates them. */
+  /** Says which things the list will show and what creates them, or why there is nothing to see. */
   readonly text: ReactNode;
   readonly command?: string | undefined;
   readonly children?: ReactNode;
 }
 
-/** A list without entries. Says which entries it would have, and shows the exact command to begin. */
+/** Takes the place of content that cannot be shown, mostly of an empty list. `command` is a text to copy, mostly the command to begin with. */
 export function EmptyState({ title, text, command, children }: EmptyStateProps) {
   return (
     <div className="empty-state">

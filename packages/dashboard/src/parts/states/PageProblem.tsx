@@ -19,7 +19,7 @@ export function PageProblem({ error, onRetry }: PageProblemProps) {
   );
 }
 
-/** The service tells programs to check the ids in their requests. A person can only check the page's address. */
+/** The service's text for what is not found says to check the ids in the request. A reader can only check the page's address, as this text says. */
 function forReaders(problem: ProblemError): ProblemError {
   const { title, status, code, requestId, errors } = problem;
   if (code !== "NotFoundError") return problem;

@@ -15,7 +15,7 @@ interface PermittedProps {
   readonly children: ReactNode;
 }
 
-/** Shows a page to people who may see it, and tells others which permission they need. No request is sent that would be denied. */
+/** Shows a page to people who may see it, and tells others which permission they need. So the page sends no request that would be denied. */
 export function Permitted({ organizationId, permission, title, children }: PermittedProps) {
   const { data, error, refetch } = useQuery(ownPermissionsQuery(organizationId));
   if (data?.permissions.includes(permission)) return children;

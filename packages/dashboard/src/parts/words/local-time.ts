@@ -6,7 +6,7 @@ export function toLocal(time: string | undefined): string {
   return new Date(at - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-/** The text is empty while the user has not filled in the whole field. */
+/** Returns the time of a `datetime-local` field. Undefined while the user has not filled in the whole field, because its text is empty then. */
 export function fromLocal(text: string): string | undefined {
   const at = Date.parse(text);
   return text === "" || Number.isNaN(at) ? undefined : new Date(at).toISOString();

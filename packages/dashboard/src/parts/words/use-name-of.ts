@@ -6,7 +6,7 @@ import { workflowNamesQuery } from "../../api/workflows.ts";
 
 /**
  * Returns the name of a user, an API token or a workflow. Undefined for other kinds, for things that no longer exist, for things that are not among
- * the first 200 of their kind, and if the reader may not know the name.
+ * the first 200 of their kind, if the reader has no permission to see the names, and until the names are loaded.
  */
 export function useNameOf(organizationId: string, type: string, id: string): string | undefined {
   const mayReadMembers = usePermission(organizationId, "member:read");

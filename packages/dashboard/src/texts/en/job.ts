@@ -89,7 +89,7 @@ export const job = {
   outcomes: {
     matched: "a step was waiting for it",
     buffered: "kept for a later step",
-    unmatched: "kept, but no step waits for it",
+    unmatched: "kept, but no step of this version ever waits for it",
     duplicate: "the job has it already",
   },
   /** The event is only for this wait. */

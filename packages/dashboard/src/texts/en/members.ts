@@ -27,7 +27,7 @@ export const members = {
   remove: "Remove",
   removeTitle: (name: string) => `Remove ${name}?`,
   removeText:
-    "They can no longer do anything in this organization. API tokens of the organization that they made keep working unless you revoke them.",
+    "They can no longer do anything in this organization. API tokens that they made here keep working unless you revoke them.",
   countingTokens: "Looking for API tokens that they made…",
   revokeTokens: (count: number | undefined) =>
     `Also revoke the ${count === undefined ? "API tokens" : countOf(count, "API token", "API tokens")} that they made`,

@@ -72,6 +72,6 @@ export const taskQueue = {
   progress: "Progress",
   priority: "Priority",
   due: "Due",
-  asItWas: "This list does not change while you read on.",
+  asItWas: "This list is not updated any more, because you have gone beyond its first page.",
   showLatest: "Show the latest",
 } as const;

@@ -76,7 +76,7 @@ export const vocabulary = {
     backoffRate: "The factor by which each pause is longer than the pause before it",
     maxIntervalSeconds: "The longest pause, unless the called side asks for a longer one",
     jitter: "Whether pauses vary at random, so that jobs do not try again at the same time",
-    on: "The codes or types of the errors after which there is another attempt; by default all",
+    on: "The codes or types of the errors after which there is another attempt; by default all that are not permanent",
   },
   handler: {
     on: "The codes or types of the errors that lead to the step; by default all",
@@ -88,7 +88,7 @@ export const vocabulary = {
       "The called function or service could not be called or answered with an error, or the worker reported an error",
     InputMismatch: "The input does not fit its definition",
     OutputMismatch: "The output does not fit its definition",
-    OutputTooLarge: "The output is larger than allowed",
+    OutputTooLarge: "The output, or another value of the step, is larger than allowed",
     ExpressionFailed: "An expression of the step gave no value, or a value that cannot be used in its place",
     Interrupted: "The nodes or workers that made the call were lost",
     BranchFailed: "A branch of a parallel step failed; if `until` is `any`, all of its branches failed",

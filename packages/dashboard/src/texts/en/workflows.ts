@@ -88,7 +88,7 @@ export const workflow = {
   took: "Duration",
   allJobs: "All jobs",
   noJobs: "No job yet",
-  noJobsText: "A job that is submitted to this workflow appears here at once.",
+  noJobsText: "A job that is submitted to this workflow appears here within seconds.",
   definition: "Definition",
   registered: "registered",
   copyDefinition: "Copy the definition",

@@ -13,7 +13,7 @@ export class TestBrowser {
   #faults: string[] = [];
   #expected: RegExp[] = [];
 
-  /** Opens a page. The test fails if the page logs an error, violates its content security policy or throws an exception. */
+  /** Opens a page. The test fails if the page logs an error, violates its content security policy, throws an exception or calls a third party. */
   async newPage({ colorScheme = "light", width = 1_280 }: BrowserOptions = {}): Promise<Page> {
     const viewport = { width, height: 800 };
     const context = await (await sharedChromium()).newContext({ colorScheme, viewport, locale: "en-GB" });

@@ -6,7 +6,7 @@ import type { Page } from "playwright-core";
 
 export interface Owner extends SignedInPerson {
   readonly organizationId: string;
-  /** The client of the owner, who works in the organization. */
+  /** Sends requests of the owner to the organization. */
   readonly api: Client;
   /** The address of the organization's pages. */
   readonly url: string;

@@ -338,7 +338,7 @@ test("broken schemas and broken transitions are reported before their consequenc
       wish: closed({ sku: text }),
     }),
   ).toHaveLength(1);
-  // A wrong config is independent of the data, so both problems are reported.
+  // A wrong config does not hide problems of the data flow: three problems of the config and one of the data flow are reported.
   const wrongConfig = { ...call("a", ["order", "order"], "b") };
   wrongConfig.integrationDetails = { ...(wrongConfig.integrationDetails as JsonObject), config: {} };
   expect(

@@ -72,7 +72,7 @@ test.each(kinds)(
     let refusalCount = 0;
     const property = fc.property(workflows, runSeeds, (workflow, seeds) => {
       const { problems } = parse(workflow);
-      // An unknown name of a step or event is always a mistake, even in a `has`.
+      // An unknown name of a step or event is always a problem, but not always a failure: a `has` with it is false. So these problems are left out.
       const places = problems.flatMap(({ pointer, detail }) => (detail.includes(" names no ") ? [] : pointer));
       const refused = new Set(
         (workflow.steps as { name: string }[])
@@ -97,8 +97,8 @@ test.each(kinds)(
 );
 
 /**
- * Tells whether the problem is about an expression that every visit of the step evaluates completely. The part after `?`, `&&` or `||` may never be
- * evaluated.
+ * Tells whether the problem is about an expression that every visit of the step evaluates completely. A part after `?`, `&&` or `||`,
+ * or in a `map`, may never be evaluated.
  */
 function isCertain(workflow: JsonObject, place: string, index: number): boolean {
   const step = (workflow.steps as JsonObject[])[index] ?? {};
@@ -112,7 +112,7 @@ function isCertain(workflow: JsonObject, place: string, index: number): boolean 
         config[field],
       ]),
     ),
-    // The service itself makes a fork's result.
+    // The service itself makes a fork's result, so a problem of the output definition of a fork is certain, too.
     ...(config.branches !== undefined || config.step !== undefined
       ? { "integrationDetails/outputDefinition": null }
       : {}),

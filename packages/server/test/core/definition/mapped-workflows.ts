@@ -80,7 +80,7 @@ function expressions(place: Place): fc.Arbitrary<string> {
     .map(([form, one, other, value]) => form.replaceAll("P", one).replaceAll("Q", other).replaceAll("L", value));
 }
 
-/** Forms that rarely fail. Without them, few workflows with more steps would be valid. */
+/** Forms that rarely fail. Without them, few workflows with several steps would be valid. */
 const safeForms = Array.from({ length: 4 }, () => [
   ...["has(P) ? P : L", "has(P) ? [P] : [L]", "has(P) ? text(P) : L", "has(P) && has(Q) ? [P, Q] : L"],
   ...["has(P) && P == 1 ? P + 1 : 1", '{"a": has(P) ? P : L, "b": L}', "has(P)", "L"],
@@ -239,7 +239,7 @@ interface Place {
   readonly forks: readonly Fork[];
   /** The forEach steps around the step, the innermost first. */
   readonly loops: readonly string[];
-  /** The steps at which the branches of a fork begin; undefined for any other step. */
+  /** The steps at which the branches of this step begin; undefined if this step is no fork. */
   readonly starts: readonly string[] | undefined;
   /** Whether the step has a single branch that is the body of a forEach. */
   readonly hasBody: boolean;
@@ -407,7 +407,7 @@ function answer(story: Story, { steps }: Definition, call: CallName, chance: Cha
   const step = steps.find((one) => one.name === call.step);
   const effects = story.changes.flatMap((change) => change.effects);
   const { config = {} } = effects.find(({ epoch }) => epoch === call.epoch) ?? {};
-  // The executor checks its config once all values are known.
+  // When an executor begins a call, all values of the config are known, and it checks them.
   if (step?.work.kind === "call" && step.work.by === "node" && isRefused(step, config)) {
     story.fail("permanent", { type: "InvalidRequest" }, call);
     return;

@@ -113,7 +113,7 @@ describe("the properties in the state after a step", () => {
     expect(liveAfter(steps("skus"), "a")).toEqual([]);
     expect(liveAfter(steps("perhaps"), "a")).toEqual(["sku"]);
     expect(liveAfter(steps("any"), "a")).toEqual(["sku"]);
-    // A value that is not an object has no properties, but also fits.
+    // A value that is not an object also fits `untyped`, and has no properties.
     expect(liveAfter(steps("untyped"), "a")).toEqual(["sku"]);
   });
 

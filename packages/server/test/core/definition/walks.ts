@@ -107,7 +107,7 @@ export function handlersOf(anyStep: fc.Arbitrary<string>): fc.Arbitrary<JsonObje
     ]);
 }
 
-/** A wait step that defines the payload of its event. */
+/** Returns a function that makes wait steps which define the payload of their event. */
 function decide(payload: string): typeof wait {
   return (name, definitions, next, more) => {
     const step = wait(name, definitions, next, more) as { integrationDetails: { config: JsonObject } } & JsonObject;
@@ -265,7 +265,7 @@ function handlerByChance({ onFailure }: StepDefinition, chance: Chance): string 
   return onFailure[chance(Math.max(1, onFailure.length + (isEveryErrorTaken ? 0 : 1)))]?.step;
 }
 
-/** Returns undefined when the step fails. A call fails by chance; any step fails if its output does not fit. */
+/** Returns undefined when the step fails. A call fails by chance; any other step fails if its output does not fit. */
 function outputOf(step: StepDefinition, received: JsonValue, chance: Chance, steps: Steps): JsonValue | undefined {
   if (step.work.kind === "call") {
     const outputs = outputsFitting(step.outputSchema);

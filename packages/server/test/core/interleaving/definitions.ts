@@ -137,7 +137,7 @@ const retries: fc.Arbitrary<JsonObject> = fc
   })
   .map(({ on, ...retry }) => ({ ...retry, ...(on !== undefined && { on }) }));
 
-/** Conditions on earlier values, or on the step's input, that never fail. */
+/** Conditions that never fail: on the job's input, on steps, on events or on an error. */
 function questions(steps: readonly string[]): fc.Arbitrary<string> {
   const step = fc.constantFrom(...steps);
   return fc.oneof(
@@ -244,7 +244,7 @@ function stepOf(names: readonly string[], index: number, around: readonly string
   const following: string | null = names[index + 1] ?? null;
   const others = names.filter((other) => other !== name);
   const target = fc.constantFrom(following, following, ...names);
-  // The last target is a later step, so that every step can be reached and every job can end.
+  // The last target is the next step or, after the last step, the end. So every step can be reached, and every job can end.
   const choice = fc
     .array(fc.tuple(conditions(names), target), { minLength: 1, maxLength: 2 })
     .map((options) => ({ choose: options.map(([condition, then]) => ({ if: condition, then })), else: following }));

@@ -85,7 +85,7 @@ interface Line {
   caught: JsonValue | undefined;
   current: Running | undefined;
   next: string | null;
-  /** The fork that the line is in. */
+  /** The fork at which the line stands now. */
   fork: Fork | undefined;
 }
 

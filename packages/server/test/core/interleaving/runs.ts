@@ -30,7 +30,7 @@ export const limits = { maxStepRuns: 25, maxEvents: 20, maxOutputBytes: 12_000, 
 /** A fact as a commit took it. */
 export interface CommittedFact {
   readonly fact: Fact;
-  /** The payloads that the commit had read, by event number. */
+  /** The numbers of the events whose payloads the commit had read. */
   readonly payloads: ReadonlySet<number>;
   /** The results of branches that the commit had read. */
   readonly results: BranchResults;
@@ -242,7 +242,7 @@ export class FaultyRun {
     return { type: "step.succeeded", ...this.#told(call), output: given };
   }
 
-  /** Adds to the call who reports its outcome: a worker must be told that it is too late, while a child gets no answer. */
+  /** Adds to the call who reports its outcome: a worker must be told if its report is too late, while a child gets no answer. */
   #told(call: CallName): CallName & { readonly by?: "worker" | "job" } {
     const step = this.#plan.steps.get(call.step);
     const work = step && callOf(step);
@@ -262,7 +262,7 @@ export class FaultyRun {
   }
 }
 
-/** Tells whether the fact is the outcome for which a branch waits, so that it must have an effect. */
+/** Tells whether the fact is the outcome for which a branch waits, so that it must change the job. */
 function isOutcomeOwed(job: Job, fact: Fact): boolean {
   if (!("epoch" in fact && "step" in fact)) return false;
   return callsOf(job.state).some(({ branch, step, visit, epoch }) =>
@@ -336,7 +336,7 @@ export function essence(entries: readonly Entry<JsonValue>[]): unknown[] {
     });
 }
 
-/** The fields of a job's row, except its ids. */
+/** The fields of a job's row that commits change. */
 export function essenceOfRow(row: Omit<StoredJob, "input">): unknown {
   const { state, sequence, leaseEpoch, startedAt: begunAt, updatedAt, finishedAt } = row;
   return copy({ state, sequence, leaseEpoch, begunAt, updatedAt, finishedAt });

@@ -22,7 +22,7 @@ import { compilePlan, type Plan } from "../../../src/core/plan/plan.ts";
 export const someone: Actor = { type: "user", id: "0190b1f0-0000-7000-8000-000000000001" };
 export const jobLimits = { maxStepRuns: 50, maxEvents: 20, maxOutputBytes: 1_000, maxCarriedBytes: 1_000_000 };
 
-/** A definition in short form: steps with open schemas unless they say otherwise. */
+/** Compiles a definition in short form. Its steps have open schemas unless they say otherwise. */
 export function planOf(
   steps: readonly StepSketch[],
   definitions: Record<string, JsonObject> = {},

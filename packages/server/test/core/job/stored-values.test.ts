@@ -28,7 +28,7 @@ const definitions: Record<string, JsonObject> = {
 };
 const schema = fc.constantFrom(undefined, "ab", "bc");
 
-/** A chain of steps that pass on their input, wait or call. At its end is a handler, if one of them has a handler. */
+/** A chain of steps that pass on their input, wait or call. If the failure of one of them is handled, the step `handler` comes last. */
 const anySteps = fc
   .array(
     fc.record({

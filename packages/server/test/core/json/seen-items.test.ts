@@ -51,7 +51,7 @@ function firstEquals(items: readonly JsonValue[]): (number | undefined)[] {
   return items.map((_, index) => seen.firstEqual(index));
 }
 
-/** Numbers that have the same hash. It adds 31 times the low half to the high half: when the low half grows by 1, the high half shrinks by 31. */
+/** Numbers that have the same hash, which is the high half plus 31 times the low half: the low half grows by 1, the high half shrinks by 31. */
 function sharingHash(count: number): number[] {
   const view = new DataView(new ArrayBuffer(8));
   return Array.from({ length: count }, (_, n) => {

@@ -34,7 +34,7 @@ test.each(annotations)("%s does not affect whether a value fits", (keyword) => {
   for (const value of [null, 1, "a", [], {}]) expect(checkValue(schema, value)).toEqual([]);
 });
 
-/** The other keywords of draft 2020-12. */
+/** The keywords of draft 2020-12 that the dialect does not have, each with a value. */
 const refused: readonly (readonly [string, JsonValue])[] = [
   ["contains", {}],
   ["minContains", 1],

@@ -37,7 +37,7 @@ const refused: ReadonlyMap<string, string> = new Map([
   ["definitions.json: invalid definition", "leads nowhere"],
   ["ref.json: remote ref, containing refs itself", "leads nowhere"],
   ["ref.json: Recursive references between schemas", "leads nowhere"],
-  // A reference can lead only to a definition, not to any other place of a schema.
+  // A reference can lead only to a definition or to the whole schema, not to any other place of a schema.
   ["ref.json: relative pointer ref to object", "leads nowhere"],
   ["ref.json: relative pointer ref to array", "leads nowhere"],
   // The definitions of this group are members of the schema itself, so their names count as keywords.

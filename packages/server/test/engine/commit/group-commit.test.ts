@@ -279,7 +279,7 @@ onEveryStore((home) => {
     const sent = Array.from({ length: 40 }, (_, index) => index);
     const answered: number[] = [];
     let hasRested = false;
-    // On a busy machine, the organization's rest may be over before the events have arrived.
+    // On a busy machine, the organization's rest may be over before the events have arrived. Then the test tries again.
     while (!hasRested) {
       // After this command of another organization, the rest of the costly organization is longer than its commit.
       await commit.commit(submission(engine, straight));

@@ -75,7 +75,7 @@ test("docs/executors.md has no section of an executor that does not exist", () =
 
 /** All rules by which registration is stricter than the schema of a config. Each function tells whether a config breaks the rule. */
 const rules: readonly ((config: JsonObject, executor: Executor) => boolean)[] = [
-  // The operator has to allow some fields.
+  // A config may have certain fields only if the operator allows them.
   (config, { disallowedConfigFields = new Map() }) =>
     [...disallowedConfigFields.keys()].some((field) => field in config),
   // A version is named by its tag or by its number, not by both.

@@ -43,7 +43,7 @@ function expectCounted({ jobs, childIds, trees }: SeenFamily): void {
   expect(trees.map(({ jobId, count }) => ({ jobId, count: Number(count) }))).toEqual(counts);
 }
 
-/** Checks that a successful run has the output of its child, or its id if the run does not wait, and that no end of the child counts twice. */
+/** Checks that a successful run has the child's output, or the child's id if the run does not wait, and that no end of the child counts twice. */
 function expectHeard({ key, entries }: SeenJob, run: Run, children: ReadonlyMap<string, SeenJob>): void {
   const isAwaited = waits(run.name);
   if (!(isAwaited || run.name.startsWith("send"))) return;

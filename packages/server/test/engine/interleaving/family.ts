@@ -240,7 +240,7 @@ export class Family {
     return await this.#database.query(said<JobKey>(text), [this.#organizationId]);
   }
 
-  /** Reads everything that the store has about the family. */
+  /** Reads the jobs of the family with their histories and calls, and what the store has of its children, trees and notices. */
   async look(): Promise<SeenFamily> {
     const reader = this.#reader();
     const keys = await this.keys();
@@ -390,7 +390,8 @@ export class Family {
   }
 
   /**
-   * Runs the duty at the database's own time, at which all of these calls have timed out. Reports only those that have timed out by the test's time.
+   * Runs the duty for lost tasks at the database's own time, at which every call with a timeout has timed out. Reports only the calls that have timed
+   * out by the test's time.
    */
   async #timeOut(node: Member): Promise<void> {
     await lostTasksDuty({
@@ -424,7 +425,7 @@ export class Family {
     if (this.#fate.isReplaced && isDone()) await this.#succeed();
   }
 
-  /** Replaces the node by a new one that remembers nothing. */
+  /** Replaces the node by a new one, which remembers nothing and takes over the calls of the node. */
   async #succeed(): Promise<void> {
     const [dead, next] = [this.#node, this.#member(randomUUID())];
     this.#node = next;

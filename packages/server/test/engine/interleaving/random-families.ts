@@ -26,7 +26,7 @@ export const waits = (step: string): boolean => step.startsWith("begin");
 const maybe = <Value extends JsonObject>(value: Value, weight = 2): fc.Arbitrary<Value | object> =>
   fc.oneof({ weight, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: fc.constant(value) });
 
-/** Every step of the line passes on an object, whatever it receives. */
+/** A step that begins a job receives this object as its input, whatever the step before it returned. */
 const mapping = { input: { n: 1 } };
 
 function childStep(name: string, workflow: string, following: string | null): fc.Arbitrary<StepSketch> {

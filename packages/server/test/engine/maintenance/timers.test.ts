@@ -115,7 +115,7 @@ onEveryStore((home) => {
   });
 });
 
-/* Only the engine knows whether it has capacity for a call. */
+/* Only the engine knows whether it has capacity for a call, so the store makes no difference here. */
 onOneStore((home) => {
   const service = useService(home, {
     ...functions.environment,

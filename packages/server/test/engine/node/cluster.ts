@@ -29,14 +29,14 @@ export class Cluster {
     return this.#database.url;
   }
 
-  /** The nodes in this process, in the order in which they were added. */
+  /** Returns a node in this process, by its place in the order in which the nodes were added. */
   node(index: number): TestService {
     const node = this.#nodes[index];
     if (node === undefined) throw new Error(`There is no node ${index}.`);
     return node;
   }
 
-  /** Another node in this process. */
+  /** Starts another node in this process. */
   async addNode(settings: Record<string, string> = {}): Promise<TestService> {
     const store = { environment: { DATABASE_URL: this.databaseUrl }, remove: async () => {} };
     const home = { name: "postgres", prepare: async () => store } as const;

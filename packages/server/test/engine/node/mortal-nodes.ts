@@ -116,8 +116,8 @@ export class MortalNodes {
   }
 
   /**
-   * Makes another node. A node that is `dying` does all its work, but dies before any of it is committed. With `offers`, workers wait on the node for
-   * tasks.
+   * Makes another node. With `isDying`, the node does all its work, but dies before any of it is committed. With `offers`, workers wait on the node
+   * for tasks.
    */
   node({ hasRoomForCall = true, isDying = false, offers }: NodeSettings = {}): GroupCommit {
     const clock = new DatabaseClock(() => this.#now - startedAt);

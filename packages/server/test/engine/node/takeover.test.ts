@@ -48,7 +48,7 @@ onEveryStore((home) => {
   let machineMs = 1_000_000;
   let isStoreAway = false;
 
-  // No service uses this store, so only the nodes of these tests handle its jobs.
+  // The service that fills this store is stopped before the tests, so only the nodes of these tests handle its jobs.
   beforeAll(async () => {
     store = await home.prepare();
     const seeding = new TestService({ name: home.name, prepare: async () => ({ ...store, remove: async () => {} }) });

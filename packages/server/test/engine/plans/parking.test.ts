@@ -111,7 +111,7 @@ onEveryStore((home) => {
     return { organizationId: organization.organizationId, workflowId, versionId };
   }
 
-  /** Changes the stored version into one that no current release understands. */
+  /** Changes the stored version into one that this release does not understand. */
   async function outdate({ versionId }: { readonly versionId: string }): Promise<void> {
     const text = "UPDATE workflow_version SET definition = $2 WHERE version_id = $1";
     await service.running.database.query(said(text), [versionId, laterDefinition]);
@@ -247,7 +247,7 @@ onEveryStore((home) => {
     expect(outcomes).toMatchObject([{ status: "rejected", reason: parked }, { status: "fulfilled" }]);
     expect(commits.map(({ commandCount }) => commandCount)).toEqual([2]);
     expect(parking.leftOut()).toEqual({ versionIds: [], jobIds: [jobId] });
-    // A fact that needs no step is still applied.
+    // The job is parked, but a cancellation needs none of its steps, so it is applied.
     expect(await commit.commit(happening({ ...straight, jobId }, cancelled))).toMatchObject({
       answer: { status: "CANCELLED" },
     });
@@ -338,7 +338,7 @@ onEveryStore((home) => {
 
     expect(outcomes).toMatchObject(outcomes.map(() => ({ status: "rejected", reason: { code: "UnavailableError" } })));
     expect(attempts).toBe(2);
-    // The first part is committed late. The second part is not, since nobody waits for it any more.
+    // The first part is committed late. The second part is never committed, since nobody waits for it any more.
     await expect.poll(() => commits.map(({ commandCount }) => commandCount)).toEqual([2]);
     expect(await commit.commit(submission(engine, straight))).toMatchObject({ type: "done" });
     expect(attempts).toBe(3);

@@ -15,7 +15,7 @@ import { expect, test, vi } from "vitest";
 import { byWayOf, useCluster } from "../node/cluster.ts";
 import { streamTypes } from "./job-stream.ts";
 
-/** The clients of these tests ask a node other than the one that does the work. */
+/** In each of these tests, at least one client asks a node other than the one that does the work. */
 
 const cluster = useCluster(3, { STEPWELL_HEARTBEAT_MS: "200", STEPWELL_LEASE_MS: "3000" });
 /** A notice takes about 100 ms by design, and a busy machine may take longer. This bound is far below the longest wait of 20 s. */

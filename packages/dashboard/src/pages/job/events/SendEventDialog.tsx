@@ -120,7 +120,7 @@ function useAllSoFar(missing: readonly MissingEvent[]): readonly MissingEvent[] 
   return [...known.current.values()];
 }
 
-/** Thousands of items may wait for one event. An event for a wait beyond this number can be sent only by the API. */
+/** Thousands of items may wait for one event. An event for a wait beyond this number can be sent only through the API. */
 const maxWaits = 100;
 
 function keyOf({ step, visit, branch = "" }: Wait): string {

@@ -52,7 +52,7 @@ function NoProvider({ organizationId }: { readonly organizationId: string }) {
   );
 }
 
-/** The example in docs/single-sign-on.md, adapted to this organization. */
+/** The example in docs/single-sign-on.md, in a shorter form and with the id of this organization. */
 function exampleFor(organizationId: string) {
   return {
     id: "acme",
