@@ -47,6 +47,7 @@ test("a connection is closed after an answer that announces this", async () => {
 test("a connection is given up if an answer does not come in time", async () => {
   const connection = await connectTo(() => {}, 50);
   await expect(connection.ask("one")).rejects.toThrow("No answer within 0.05 s");
+  expect(connection.isOpen).toBe(false);
 });
 
 async function connectTo(answer: (socket: Socket) => unknown, timeoutMs = 5_000): Promise<Connection> {

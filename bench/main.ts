@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { openStoreHomes, type StoreHomes } from "@stepwell/testing/processes/store-home.ts";
 import { type LoadBench, type LoadResult, runLoadBench } from "./load-bench.ts";
 import { type BenchOptions, parseBenchOptions, UsageError } from "./options.ts";
-import { type AgainstResult, commandLine, runAgainstBench } from "./runs/against.ts";
+import { type AgainstResult, builtFile, runAgainstBench } from "./runs/against.ts";
 import { runChildrenBench } from "./runs/children.ts";
 import { runCostBench } from "./runs/cost.ts";
 import { runDefinitionsBench } from "./runs/definitions.ts";
@@ -122,8 +122,8 @@ function requireComparable(names: readonly string[], directory: string): void {
   const other = names.find((name) => loadBenches[name] === undefined);
   if (other !== undefined)
     throw new UsageError(`--against compares one of: ${Object.keys(loadBenches).join(", ")}; not ${other}.`);
-  if (!existsSync(join(directory, commandLine)))
-    throw new UsageError(`--against must be the directory of another build, and ${directory} has no ${commandLine}.`);
+  if (!existsSync(join(directory, builtFile)))
+    throw new UsageError(`--against must be the directory of another build, and ${directory} has no ${builtFile}.`);
 }
 
 async function against(

@@ -35,7 +35,8 @@ export function reasonsWhyVoid(tally: Tally, interruptionCount: number): string[
   ];
   const reasons = needed.filter(([count]) => count === 0).map(([, reason]) => reason);
   const okShare = tally.okCount / tally.operationCount;
-  if (!(okShare >= leastOkShare)) reasons.push(`only ${Math.round(okShare * 100)} % of the operations succeeded`);
+  if (tally.operationCount === 0) reasons.push("no operation was recorded");
+  else if (okShare < leastOkShare) reasons.push(`only ${Math.round(okShare * 100)} % of the operations succeeded`);
   return reasons;
 }
 

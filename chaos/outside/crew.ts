@@ -37,7 +37,7 @@ export class Crew {
     return { workersKilled: this.#killedCount, workersStopped: this.#stoppedCount };
   }
 
-  /** The last output of workers that ended without being told to, which no worker should do. */
+  /** What workers wrote to their standard error before they ended without being killed, which no worker should do. */
   get complaints(): string[] {
     return this.#places.flatMap(({ worker }) => worker.complaint ?? []);
   }

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore, readConfig } from "@stepwell/server";
@@ -104,6 +104,7 @@ test("verification creates neither a store nor a secret key", async () => {
   expect((await run(environment, "audit", "verify")).complaint).toContain("There is no store in");
   await mkdir(join(directory, "postgres"));
   expect((await run(environment, "audit", "verify")).complaint).toContain("secret.key is missing");
+  expect(await readdir(directory)).toEqual(["postgres"]);
 });
 
 /** Asks until the service has sealed all entries. */

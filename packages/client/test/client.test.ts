@@ -432,11 +432,17 @@ test("watching an ended job gives no more entries, and an error answer ends the 
 });
 
 test("a caller that stops watching closes the connection, and an abort signal ends the watch at once", async () => {
-  const open = { status: 200, headers: { "content-type": "text/event-stream" }, body: "<>", cut: "open" } as const;
-  const { server, client } = await clientOf(open);
+  const open = { status: 200, headers: { "content-type": "text/event-stream" }, cut: "open" } as const;
+  const entry = `id: 1\ndata: ${JSON.stringify({ sequence: 1, type: "job.submitted" })}\n\n`;
+  const { server, client } = await clientOf({ ...open, body: entry }, { ...open, body: ":\n\n" });
+  for await (const { type } of client.watchJob("o", "j")) {
+    expect([type, server.openConnections()]).toEqual(["job.submitted", 1]);
+    break;
+  }
+  await expect.poll(() => server.openConnections()).toBe(0);
   const giveUp = new AbortController();
   const next = client.watchJob("o", "j", { signal: giveUp.signal }).next();
-  await expect.poll(() => server.received.length).toBe(1);
+  await expect.poll(() => server.received.length).toBe(2);
   giveUp.abort(new Error("enough"));
   await expect(next).rejects.toThrow("enough");
 });

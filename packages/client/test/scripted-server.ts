@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
 
@@ -35,6 +35,7 @@ export class ScriptedServer {
   readonly baseUrl: string;
   readonly received: Received[] = [];
   readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
 
   private constructor(server: Server) {
     this.#server = server;
@@ -47,9 +48,17 @@ export class ScriptedServer {
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     const scripted = new ScriptedServer(server);
+    server.on("connection", (socket) => {
+      scripted.#sockets.add(socket);
+      socket.on("close", () => scripted.#sockets.delete(socket));
+    });
     scripted.#play(script);
     onTestFinished(() => scripted.stop());
     return scripted;
+  }
+
+  openConnections(): number {
+    return this.#sockets.size;
   }
 
   async stop(): Promise<void> {

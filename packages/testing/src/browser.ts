@@ -20,7 +20,7 @@ export class Browser {
     this.#userAgent = userAgent;
   }
 
-  /** `isArrival` recognizes addresses that the browser must not open, because another program waits there. */
+  /** Opens an address and follows redirects, except to an address that `isArrival` recognizes: there, another program waits for the browser. */
   async open(url: URL | string, isArrival: (url: URL) => boolean = () => false): Promise<ShownPage> {
     return await this.#follow(new URL(url), { method: "GET" }, isArrival);
   }

@@ -66,7 +66,7 @@ export class Child<Ready> {
     this.#process.kill("SIGCONT");
   }
 
-  /** Sends SIGKILL. Does nothing if the process has ended. */
+  /** Kills the process with SIGKILL, and waits until it has ended. Does nothing if it has ended before. */
   async kill(): Promise<void> {
     this.#process.kill("SIGKILL");
     await this.#exit;

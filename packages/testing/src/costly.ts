@@ -80,7 +80,7 @@ export function costlyChecks(): CostlyCheck[] {
     },
     { name: "different numbers", schema: { uniqueItems: true }, value: Array.from({ length: 150_000 }, (_, n) => n) },
     {
-      name: "different texts, alike for long",
+      name: "long texts that differ only at the end",
       schema: { anyOf: many(300, { uniqueItems: true, maxItems: 0 }) },
       value: Array.from({ length: 1_000 }, (_, n) => `${"a".repeat(1_000)}${n}`),
     },
@@ -252,7 +252,7 @@ export function costlyDefinitions(): ReadonlyMap<string, JsonObject> {
     ],
     ["definitions that each refer forty times to the next", workflow([noop(0, 1, ["l0", "l0"])], doubling(16))],
     [
-      "steps that differ in what few schemas say",
+      "steps whose schemas differ in rare keywords",
       workflow(
         chain(200, (index) => [`d${index % 100}`, `d${(index * 7 + 1) % 100}`]),
         Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`d${index}`, rare(index)])),
@@ -379,7 +379,7 @@ function takingInput(wide: JsonObject, { steps, definitions, ...others }: JsonOb
   return { ...others, steps: [noopStep, ...following], definitions: { ...(definitions as JsonObject), wide } };
 }
 
-/** Makes the first step lead to the last, and every other step to the one before it. */
+/** Reverses the steps after the first: the first step leads to the last, each later step to the one before it, and the second step ends the job. */
 function backwards({ steps, ...others }: JsonObject): JsonObject {
   const [first, ...following] = steps as [JsonObject, ...JsonObject[]];
   const last = `s${following.length}`;

@@ -116,7 +116,7 @@ async function chooseOrganization(signIn: SignIn, wanted: string | undefined): P
 /** Says why later commands do not go to the service of this sign-in, and what to do about it. */
 function whereCommandsGo({ by, baseUrl: address }: ChosenService, baseUrl: string): string {
   if (by === "profile")
-    return `Commands go to ${address}, the service of the profile in use. To use ${baseUrl}, create a profile with \`stepwell profile set NAME --url ${baseUrl}\`, and choose it with \`stepwell profile use NAME\` or --profile NAME.`;
+    return `Commands go to ${address}, the service of the profile in use. To use ${baseUrl}, create a profile with \`stepwell profile set NAME --url ${baseUrl}\`, and choose it with --profile NAME or, unless STEPWELL_PROFILE is set, with \`stepwell profile use NAME\`.`;
   if (by === "STEPWELL_URL")
     return `Commands go to ${address}, which STEPWELL_URL names. To use ${baseUrl}, set STEPWELL_URL to it.`;
   return `In this directory, commands go to ${address}, which \`stepwell dev\` started. To use ${baseUrl} here, set STEPWELL_URL to it.`;

@@ -6,7 +6,7 @@ import { scope } from "@stepwell/testing/scope.ts";
 import { TestService, useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
-import type { Page } from "playwright-core";
+import type { Page, Request } from "playwright-core";
 import { expect, test } from "vitest";
 import { expectWithin } from "./support/best.ts";
 import { testBrowser } from "./support/browser.ts";
@@ -40,9 +40,19 @@ onOneStore((home) => {
     browser.expectFault(/404/);
     const owner = await newOwner(service);
     const page = await browser.newPage();
+    let requests = 0;
+    page.on("request", (request) => {
+      if (isStream(request)) requests += 1;
+    });
+    await page.clock.install();
     await signInAt(page, `${owner.url}/jobs/${randomUUID()}`, owner);
     await page.getByText("There is nothing at this address", { exact: false }).first().waitFor();
-    await page.waitForLoadState("networkidle");
+    const atFirst = requests;
+    for (let minute = 0; minute < 10; minute += 1) {
+      await page.clock.runFor(60_000);
+      await page.waitForLoadState("networkidle");
+    }
+    expect([atFirst, requests]).toEqual([1, 1]);
   });
 
   inWholeMatrix(() => {
@@ -164,10 +174,14 @@ async function openJobs(
 
 function countStreams(page: Page): () => number {
   const open = new Set<unknown>();
-  page.on("request", (request) => /\/stream(\?|$)/.test(request.url()) && open.add(request));
+  page.on("request", (request) => isStream(request) && open.add(request));
   page.on("requestfinished", (request) => open.delete(request));
   page.on("requestfailed", (request) => open.delete(request));
   return () => open.size;
+}
+
+function isStream(request: Request): boolean {
+  return /\/stream(\?|$)/.test(request.url());
 }
 
 async function expectConnection(pages: readonly OpenJob[], connection: string): Promise<void> {

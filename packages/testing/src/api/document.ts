@@ -246,8 +246,8 @@ export function readDocument(baseUrl: string): Promise<ApiDocument> {
 }
 
 /**
- * Closes all objects of a schema. Clients must tolerate fields that the document does not describe, but the tests require that every field is
- * described.
+ * Closes each object of a schema that declares properties and does not say whether it may have others. Clients must tolerate fields that the document
+ * does not describe, but the tests require that every field is described.
  */
 function closeObjects(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closeObjects);

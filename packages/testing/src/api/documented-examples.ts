@@ -37,7 +37,7 @@ export function examplesIn(markdown: string): readonly DocumentedExample[] {
 }
 
 function unpaired(heading: string): Error {
-  return new Error(`Below "${heading}", a \`json\` block needs one \`text\` block behind it.`);
+  return new Error(`Below "${heading}", a \`json\` block needs one \`text\` block after it.`);
 }
 
 function readTranscript(block: string): Pick<DocumentedExample, "findings" | "runs"> {

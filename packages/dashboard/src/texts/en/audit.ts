@@ -7,7 +7,6 @@ export const audit = {
   when: "When",
   who: "Actor",
   action: "Action",
-  actionHint: "The name of an operation, for example CreateApiToken.",
   target: "Target",
   outcome: "Result",
   outcomes: { accepted: "accepted", denied: "denied" },

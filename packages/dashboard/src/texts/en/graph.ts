@@ -23,7 +23,6 @@ export const graph = {
   taken: "was taken",
   visit: (visit: number) => `visit ${visit}`,
   attempt: (attempt: number) => `attempt ${attempt}`,
-  visitShort: (visit: number) => `×${visit}`,
   step: "Step",
   executor: "Does",
   state: "State",

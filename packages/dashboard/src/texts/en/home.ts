@@ -30,5 +30,5 @@ export const home = {
   noWorkflows:
     "A workflow is a definition in JSON: steps and the transitions between them. Deploy the sample, then look here.",
   noJobsTitle: "Submit the first job",
-  noJobs: "A job runs one version of a workflow with one input. Submit one; it appears here at once.",
+  noJobs: "A job runs one version of a workflow with one input. Submit one; it appears here within seconds.",
 } as const;

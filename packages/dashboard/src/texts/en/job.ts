@@ -253,5 +253,4 @@ export const job = {
   entryNext: (step: string) => `continues with ${step}`,
   entryEnds: "ends the job",
   entryEndsBranch: "ends the branch",
-  entryRetry: (time: string) => `next attempt ${time}`,
 } as const;

@@ -14,7 +14,6 @@ export const parts = {
   loadingMore: "Loading more",
   loadMore: "Load more",
   allShown: (count: number) => `${countOf(count, "row", "rows")}, all shown`,
-  updatedNow: "Just now",
   noTime: "–",
   time: "Time",
   asTable: "As a table",

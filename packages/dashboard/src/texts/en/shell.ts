@@ -8,7 +8,6 @@ export const shell = {
   taskQueues: "Queues",
   settings: "Settings",
   organization: "Organization",
-  chooseOrganization: (current: string) => `Organization ${current}: choose another`,
   theme: "Theme",
   themes: { system: "As the system", light: "Light", dark: "Dark" },
   account: "Account",

@@ -78,7 +78,6 @@ export const workflow = {
   noChanges: "The two definitions are the same.",
   changedLines: (added: number, removed: number) =>
     `${countOf(added, "line", "lines")} added, ${countOf(removed, "line", "lines")} removed`,
-  tooDifferent: "The definitions are too different to compare; both are shown in full.",
   unchanged: (count: number) => `${countOf(count, "line", "lines")} unchanged`,
   recentJobs: "Latest jobs",
   recentJobsCaption: "The latest jobs of this workflow",

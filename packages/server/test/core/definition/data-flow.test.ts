@@ -322,7 +322,7 @@ test("an output of several possible kinds provides only their common properties"
   ]);
 });
 
-test("an output without a schema causes a warning for every required property", () => {
+test("an output without a schema causes a warning for each property that the next step describes", () => {
   const steps = [call("a", ["any", "any"], "b"), call("b", ["wish", "any"], null)];
   expect(findings(steps, { wish: closed({ sku: text }, []) })).toEqual([
     "W 1 in: `b` receives `sku` from `a` or the job's input; it may be anything, but must be a string",

@@ -99,7 +99,12 @@ describe("intended differences from the standard", () => {
   });
 
   test("`$schema` can name any version, and keywords that only that version has are rejected by name", () => {
-    expect(parseSchema({ $schema: "http://json-schema.org/draft-07/schema#" })).toHaveProperty("schema");
+    const $schema = "http://json-schema.org/draft-07/schema#";
+    expect(parseSchema({ $schema })).toHaveProperty("schema");
+    const parsed = parseSchema({ $schema, additionalItems: false });
+    expect("problems" in parsed && parsed.problems).toEqual([
+      expect.objectContaining({ detail: expect.stringContaining("`additionalItems` is not a keyword") }),
+    ]);
   });
 
   test("a schema that obviously no value can fit is rejected", () => {

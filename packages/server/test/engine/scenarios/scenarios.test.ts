@@ -46,7 +46,7 @@ onEveryStore((home) => {
   describe.each(Object.entries(scenarios))("%s", (_name, scenario) => {
     test.each(waysOf(ways))("%s", async (way) => {
       const { row, entries, calls, refused } = await play(scenario, way);
-      // Large values are compared as their text.
+      // A large value may be a `JsonText`, which becomes a plain value here.
       expect(JSON.parse(JSON.stringify(runsOf(entries)))).toEqual(scenario.runs);
       expect(row.state.status).toBe(scenario.status);
       expect(entries.map(({ sequence }) => sequence)).toEqual(entries.map((_, index) => index + 1));

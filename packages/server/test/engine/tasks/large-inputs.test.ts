@@ -39,7 +39,7 @@ onOneStore((home) => {
     const tasks = await desk.poll({ ...asked, deadline: performance.now() });
     expect(tasks.length).toBeGreaterThan(2);
     expect(readCount).toBeLessThan(40);
-    // The other tasks are back in the queue, or will be in a moment.
+    // The tasks that the first poll took and did not return are put back into the queue, but perhaps only after its answer.
     expect((await desk.poll({ ...asked, deadline: performance.now() + 10_000 })).length).toBeGreaterThan(0);
   });
 });

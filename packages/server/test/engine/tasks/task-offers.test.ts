@@ -43,7 +43,7 @@ onEveryStore((home) => {
     const asked = { organizationId, queue: "q", worker: "w", maxTasks, signal: leaving.signal };
     const given = desk.poll({ ...asked, deadline: performance.now() + 20_000 });
     await looked.promise;
-    // The desk is idle once it has read that there are no tasks.
+    // The desk has just read that there are no tasks. After this turn of the event loop, it is idle.
     await setImmediate();
     return { desk, given, leaving, node: nodes.node({ isDying, offers: () => desk.offers() }) };
   }
@@ -97,13 +97,13 @@ onEveryStore((home) => {
     expect(await given).toEqual([]);
   });
 
-  test("a task that already waits comes first", async () => {
+  test("a worker gets a task that already waits together with the new one", async () => {
     const version = await registered(task("work", null));
     const { desk, node, given } = await waiting(version.organizationId);
     await nodes.submit(nodes.node(), version, { n: 1 });
     await nodes.submit(node, version, { n: 2 });
     desk.ring({ organizationId: version.organizationId, queue: "q" });
-    // Both tasks are due in the same millisecond here, so their ids decide which is first.
+    // Both tasks are due in the same millisecond here, so their ids decide which is first, and the test accepts both orders.
     const inputs = inputsOf(await given);
     expect(inputs).toHaveLength(2);
     expect(inputs).toEqual(expect.arrayContaining([{ n: 1 }, { n: 2 }]));
@@ -141,7 +141,7 @@ onEveryStore((home) => {
     const offers = (): TaskOffers => {
       const ofDesk = desk.offers();
       return {
-        // Meanwhile, the job has continued without the task.
+        // The desk gets an epoch that no call of the job has, as if the job had already continued without this task.
         offer: (tasks) => ofDesk.offer(tasks.map((offered) => ({ ...offered, epoch: offered.epoch + 1 }))),
         note: (handed) => ofDesk.note(handed),
         end: (isCommitted) => {

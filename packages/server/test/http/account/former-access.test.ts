@@ -127,8 +127,8 @@ onOneStore((home) => {
   });
 
   /**
-   * Guesses at a password from many places until the account is blocked everywhere. The block lasts only a second. The clock of these guesses is a
-   * minute ahead, so that the block outlasts the test.
+   * Guesses at a password from many places until the account is blocked everywhere. A block lasts only a second. But the clock of these guesses is a
+   * minute ahead, so for the service the block ends a minute later, after the test.
    */
   async function guessAt(email: string): Promise<void> {
     const guesser = signInAt(service, () => service.running.engine.now() + 60_000);

@@ -14,7 +14,7 @@ const newPassword = "another password, and longer";
 onOneStore((home) => {
   const service = useService(home);
 
-  /** Makes a link as `stepwell user reset-link` does, `madeAgoMs` ago. */
+  /** Makes a link for setting a password, as if it had been made `madeAgoMs` milliseconds ago. */
   async function linkFor(userId: string, madeAgoMs = 0, kind: "first" | "reset" = "reset"): Promise<string> {
     const { database, engine } = service.running;
     const createdBy = { type: "service", id: "test" } as const;

@@ -33,7 +33,7 @@ const unaudited: Readonly<Record<string, string>> = {
 
 type Attempt = { readonly api: Client; readonly ids: World["ids"] };
 
-/** For each operation whose call in the authorization matrix may change nothing: an attempt that changes something. */
+/** For each operation whose call in the authorization matrix does not always change something: an attempt that does. */
 const attempts: Readonly<Record<string, (world: World, service: TestService) => Promise<Attempt>>> = {
   CancelJob: onWaitingJob,
   SendJobEvent: onWaitingJob,
@@ -216,7 +216,7 @@ onOneStore((home) => {
     for (const jobId of ["\u0000", "x".repeat(300)]) {
       const denied = await odd.refused("CancelJob", "AuthorizationError", { params: { jobId } });
       const found = await rowsOfRequest(denied, service);
-      // Within a second, a second denial of the same operation on the same missing thing leaves no row.
+      // Both denials are equal, because both ids are left out. Of equal denials, only one in each second is recorded, so the later one leaves no row.
       expect(found.map((row) => row.target_id)).toEqual(jobId === "\u0000" ? [null] : []);
     }
   });

@@ -136,7 +136,8 @@ onOneStore((home) => {
     const { database } = service.running;
     const { workflowId } = await deploy(api, waitingDefinition);
     const { jobId } = await submitAndWait(api, workflowId);
-    // The last statement of such a transaction stores the answer under the key, so this is where the transaction fails.
+    // The last statement of a change with an Idempotency-Key stores the answer under the key. With the key "fails", that statement fails, and so the
+    // whole change is rolled back.
     await ask(
       database,
       "ALTER TABLE idempotency_key ADD CONSTRAINT full_disk CHECK (answer IS NULL OR idempotency_key <> 'fails')",

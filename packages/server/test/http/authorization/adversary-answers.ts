@@ -27,7 +27,7 @@ export function seenIn({ attack, ids }: Cell, { status, headers, body }: Answer<
   return status < 300 ? withoutWhatIsNew(text) : text;
 }
 
-/** Headers with times and counters, which differ between any two answers. */
+/** Headers with the time or the id of the request, which differ between any two answers. */
 const unlike = new Set(["date", "x-request-id", "x-amzn-requestid"]);
 
 function withoutWhatIsNew(text: string): string {

@@ -14,7 +14,7 @@ export interface Attack {
   readonly field: RequestField | undefined;
   /** Whether the value has the form that the field requires. */
   readonly fits: boolean;
-  /** Whether callers of the kind `outsider` make the attack, and not all the other callers. */
+  /** Whether only callers of the kind `outsider` make the attack. If false, they make it only at operations outside of any organization. */
   readonly isFromOutside: boolean;
   readonly pairs: readonly Pair[];
   readonly options: (ids: World["ids"], side: keyof Pair) => CallOptions;
@@ -92,14 +92,14 @@ function attacksWithAll(operation: Operation, row: Row, own: World, things: Thin
   ];
 }
 
-/** A name may consist of two ids. The answer then also shows each of them separately. */
+/** Returns the pair. If its names consist of two ids, also returns a pair for each id, since an answer may show each id separately. */
 function withParts(pair: Pair): readonly Pair[] {
   const [theirs, nobodys] = [pair.theirs.split("/"), pair.nobodys.split("/")];
   if (theirs.length === 1) return [pair];
   return [pair, ...theirs.map((part, index) => ({ theirs: part, nobodys: nobodys[index] ?? part }))];
 }
 
-/** Returns the caller's own thing of that name. */
+/** Returns the caller's own thing of that name, or "other" if the caller has none. */
 function besideOf(name: string, ids: World["ids"]): string {
   return (ids as Readonly<Record<string, string>>)[name] ?? "other";
 }

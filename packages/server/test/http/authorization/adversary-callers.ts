@@ -12,8 +12,8 @@ import { buildCallers } from "./authorization-callers.ts";
 import type { MatrixCaller, World } from "./authorization-rows.ts";
 
 /**
- * Makes all callers of the authorization matrix, and further ones: those who have just signed in, those with bounds, and those whose credential has
- * ended.
+ * Makes all callers of the authorization matrix, and further ones: strangers whose credential is wrong or has ended, tokens with bounds, members who
+ * have just signed in, and people outside of the organization.
  */
 export async function buildAdversaries(service: TestService, own: World): Promise<readonly MatrixCaller[]> {
   const parts = [buildCallers, moreStrangers, boundTokens, sessions, outsiders];

@@ -15,7 +15,7 @@ export async function rowsOfStore({ running: { database } }: TestService): Promi
   return found;
 }
 
-/** The tables that are not compared: those of heartbeats, counts and sums, and those of seals. The sealed audit entries are compared. */
+/** The tables that are not compared: those of heartbeats, counts and sums, and those of seals. The audit entries themselves are compared. */
 const countersOf: ReadonlySet<string> = new Set([
   "node",
   "rate_usage",

@@ -38,7 +38,7 @@ const otherThings = ["organizationKey", "email", "eventId", "seal", "pageToken",
 
 export type Thing = (typeof idThings | typeof namedThings | typeof otherThings)[number];
 
-/** The fields whose name differs from that of their thing. */
+/** The thing that belongs in a field, by the field's name. A field that is missing here may have the name of its thing. */
 const thingOfName: Readonly<Record<string, Thing>> = {
   workflowIds: "workflowId",
   workflowName: "workflowName",
@@ -119,7 +119,8 @@ export class Things {
       name,
       side === "theirs" ? theirs : (this.#pairs.get(name as Thing)?.nobodys ?? this.#nobodysOf(name, theirs)),
     ]);
-    // The code of an invitation link is left out, because it invites everybody who has it. Every workflow has the tag $LIVE.
+    // The code is one that does not exist, because a real one invites everybody who has it. The tag is the same on both sides, because every workflow
+    // has the tag $LIVE.
     return { ...Object.fromEntries(given), code: "no-code", tag: "$LIVE" } as World["ids"];
   }
 

@@ -16,7 +16,7 @@ import { buildWorld, type MatrixCaller, type World } from "./authorization-rows.
 
 type Answered = Answer<string>;
 
-/** In the whole matrix, each field gets every thing from every caller. In `npm test` it gets one thing, from one caller of each kind. */
+/** In the whole matrix, each field gets every thing of its form, from every caller. In `npm test` it gets one thing, from a few callers. */
 const isWhole = scope === "all";
 
 /**
@@ -192,7 +192,7 @@ function groupsOf(cells: readonly Cell[]): readonly (readonly Cell[])[] {
   return [...Map.groupBy(cells, ({ attack }) => attack).values()];
 }
 
-/** Returns one caller of each kind that the code can tell apart. */
+/** Returns one stranger, one bound token and one outsider, and of the tokens and of the signed-in members one with the permission and one without. */
 function fewOf(callers: readonly MatrixCaller[], operation: Operation): readonly MatrixCaller[] {
   const kinds = Map.groupBy(callers, ({ kind }) => kind);
   const may = (kind: MatrixCaller["kind"]) => kinds.get(kind)?.find((caller) => mayCall(caller, operation));

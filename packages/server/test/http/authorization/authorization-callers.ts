@@ -42,8 +42,8 @@ function chosen(name: string | undefined, callers: readonly MatrixCaller[], turn
 }
 
 /**
- * Tokens never hold permissions that are only for people. Operations that need such a permission, or none, are tried by the token that holds
- * everything else.
+ * Tells whether the token tries the operation. Tokens never hold permissions that are only for people. An operation that needs such a permission, or
+ * none, is tried by the token that holds all other permissions.
  */
 function isMadeFor({ madeFor }: MatrixCaller, { permission }: Operation): boolean {
   return madeFor === (grantable.has(permission) ? permission : "everything");
@@ -56,7 +56,7 @@ export function mayCall(caller: MatrixCaller, operation: Operation): boolean {
   return may !== undefined && (operation.permission === "any" || may.has(operation.permission as Permission));
 }
 
-/** Returns undefined for a stranger, who has no permissions. */
+/** Returns the caller's permissions for this operation: those in the world's organization, or those outside of any. Undefined for a stranger. */
 export function permissionsAt({ may, mayOutside }: MatrixCaller, operation: Operation): PermissionSet | undefined {
   return isInOrganization(operation) ? may : (mayOutside ?? may);
 }
@@ -91,7 +91,7 @@ async function strangers(service: TestService, { ids, organization: { api } }: W
   ];
 }
 
-/** Makes two tokens for each permission: one that holds only this permission, and one that holds all others. */
+/** Makes one token with all permissions, and two for each permission: one that holds only this permission, and one that holds all others. */
 async function tokens(service: TestService, { ids }: World): Promise<MatrixCaller[]> {
   const newToken = async (name: string, madeFor: string, permissions: readonly Permission[]): Promise<MatrixCaller> => {
     const { token } = await storeToken(service, ids.organizationId, { permissions });

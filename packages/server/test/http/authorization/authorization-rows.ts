@@ -36,7 +36,7 @@ export interface Row {
   readonly call: (ids: World["ids"]) => CallOptions;
   /** The status of the answer to a caller who has the permission. */
   readonly allowed: number | ((caller: MatrixCaller) => number);
-  /** Makes a new thing to act on if the action uses it up. */
+  /** Makes a new thing for each call. Only for an action that uses up the thing on which it acts. */
   readonly fresh?: (world: World, service: TestService) => Promise<Partial<World["ids"]>>;
   /** Restores the world after a call that was allowed. */
   readonly restore?: (world: World, service: TestService, caller: MatrixCaller) => Promise<void>;
@@ -105,7 +105,7 @@ async function freshTag({ organization: { api }, ids }: World): Promise<Partial<
   return { tag: params.tag };
 }
 
-/** Makes a token with only the permission to act on it, since a caller must have every permission of the token. */
+/** Returns a function that makes a token with only this permission: the one to act on tokens, since the caller must have all that the token has. */
 function freshTokenWith(permission: Permission) {
   return async ({ organization: { api } }: World): Promise<Partial<World["ids"]>> => {
     const body = { name: "t", permissions: [permission] };
@@ -253,7 +253,7 @@ const ownRows: Readonly<Record<Exclude<OperationId, PublicOperation | Alias>, Ro
     names: "nothing",
   },
   CreatePasswordLink: { call: member, allowed: ({ userId }) => (userId === undefined ? 403 : 201) },
-  // The callers of the matrix have no password, so they cannot confirm anything with one.
+  // The callers of the matrix have no password, so the operations below that must be confirmed with one answer with 409.
   GetAccount: { call: () => ({}), allowed: 200, names: "nothing" },
   GetAccountLimits: { call: () => ({}), allowed: 200, names: "nothing" },
   UpdateAccount: { call: () => ({ body: { displayName: "d" } }), allowed: 200, names: "nothing" },
@@ -289,7 +289,7 @@ const ownRows: Readonly<Record<Exclude<OperationId, PublicOperation | Alias>, Ro
   ListInvitations: { call: () => ({}), allowed: 200, names: "nothing" },
   GetInvitation: { call: invitation, allowed: 200 },
   RevokeInvitation: { call: invitation, allowed: 204, fresh: freshInvitation },
-  // The invitation is into another organization, since all callers are members of this one.
+  // The invitation is into another organization, since most callers are already members of this one.
   AcceptInvitation: {
     call: ({ code }) => ({ body: { invitation: code } }),
     allowed: 200,

@@ -128,7 +128,7 @@ onOneStore((home) => {
   });
 });
 
-/** The operations on the audit trail come first: they read all of it, and every other operation makes it longer. */
+/** The operations on the audit trail come first: they read all of it, and the other operations make it longer. */
 const inOrder = Object.entries(rows).sort(
   ([one], [other]) => Number(/Audit$/.test(other)) - Number(/Audit$/.test(one)),
 );

@@ -154,7 +154,7 @@ function eventOf(rest: string): object {
   return { eventId, ...(payload !== "" && { payload: JSON.parse(payload) }) };
 }
 
-/** The page shows the pointer of the problem and a part of its sentence. */
+/** Expects that the answer names one problem, with the pointer and the part of its sentence that the page shows. */
 async function expectRefusal(refusal: Promise<Answer<ProblemBody>>, problem: string): Promise<void> {
   const { errors = [] } = (await refusal).body;
   expect(errors.map(({ pointer, detail }) => `${pointer} ${detail}`)).toEqual([expect.stringContaining(problem)]);

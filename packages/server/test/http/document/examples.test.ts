@@ -71,7 +71,7 @@ interface AnswerExample {
   readonly example: unknown;
 }
 
-/** Returns undefined for an operation whose success has no body. */
+/** Returns the example of the operation's successful answer; undefined if that answer has no body. */
 function exampleOfAnswer(document: ApiDocument, operationId: string): AnswerExample | undefined {
   const { responses } = document.operation(operationId).declaration;
   const found = Object.entries(responses).filter(([status, { content }]) => status < "300" && content !== undefined);

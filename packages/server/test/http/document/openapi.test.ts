@@ -197,7 +197,7 @@ onOneStore((home) => {
     }
   });
 
-  // The clients of all tests check answers against the document of the build.
+  // The clients of all tests check answers against the document of the build, so a service must serve the same one.
   test("a service serves the document of its build, with its own address", async () => {
     const { raw } = await service.client(undefined).document();
     const ofBuild = (await documentOfBuild()).raw;
@@ -215,7 +215,7 @@ onOneStore((home) => {
     expect(texts.filter((text) => !/^[A-Z`].*\.$/.test(text))).toEqual([]);
   });
 
-  // Every call of any test checks the headers of its answer against the document.
+  // This test reads only the document. The client of the tests checks that the headers of its answers are those of the document.
   test("the document names the headers of an answer, and which of them are always present", async () => {
     const { api } = await service.newOrganization();
     const document = await api.document();
@@ -267,7 +267,8 @@ onOneStore((home) => {
     expect(text).not.toContain("x-optional-body");
   });
 
-  // Answers with a secret are not stored for repetitions, and passwords and codes are not stored to compare requests.
+  // The exceptions: answers with a secret are not stored for repetitions, passwords and codes are not stored to compare requests, and the others need
+  // no key.
   test("every POST that creates or acts supports an Idempotency-Key", async () => {
     const { operations } = await service.client(undefined).document();
     const without = operations.filter(

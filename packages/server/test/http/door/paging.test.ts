@@ -137,7 +137,7 @@ onOneStore((home) => {
     const paged = operations.filter(({ declaration }) =>
       declaration.parameters?.some(({ name }) => name === "pageToken"),
     );
-    // The lists that are missing here have tests of their own: the history, the steps and the branches of a job, the audit trail, the tasks of a
+    // The lists that are not in `cases` have tests of their own: the history, the steps and the branches of a job, the audit trail, the tasks of a
     // queue, and the sign-in providers of the operator's file (jobs.test.ts, job-steps.test.ts, branches.test.ts, audit.test.ts, tasks.test.ts,
     // sign-in-providers.test.ts).
     const tried = [

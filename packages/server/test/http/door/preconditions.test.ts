@@ -86,7 +86,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 onOneStore((home) => {
   const service = useService(home);
 
-  /** Sends the change with this If-Match. */
+  /** Returns the options of a call that makes the change with this If-Match. */
   function withMatch(made: Made, ifMatch: string, which: 0 | 1 = 0): CallOptions {
     return { params: made.params, headers: { "if-match": ifMatch }, body: made.bodies[which] };
   }

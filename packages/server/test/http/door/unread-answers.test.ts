@@ -27,7 +27,7 @@ onOneStore((home) => {
     const inputJson = { text: "x".repeat(900_000) };
     const { jobId } = await submitAndWait(api, workflowId, inputJson);
     const path = `/organizations/${organizationId}/jobs/${jobId}`;
-    /** Asks for the job or its stream, and reads only the beginning of the answer. */
+    /** Asks for the job or its stream, waits until the answer begins, and reads nothing of it. */
     const askWithoutReading = async (part = ""): Promise<Socket> => {
       const socket = await open(service.port);
       socket.on("error", () => {});

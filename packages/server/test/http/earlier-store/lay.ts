@@ -23,7 +23,7 @@ export function layingEarlierStore(home: StoreHome, store: EarlierStore, issuer:
   };
 }
 
-/** Makes the store anew with the migrations up to this one. Meanwhile the later ones are marked as applied, so that the start skips them. */
+/** Makes the store anew with the migrations up to number `schema`. Until these have run, the later ones are marked as applied, and so are skipped. */
 async function migrateTo(database: Database, schema: number): Promise<void> {
   const { known } = await readSchema(database);
   for (const text of [
@@ -52,8 +52,8 @@ async function fill(database: Database, { tables }: EarlierStore): Promise<void>
 }
 
 /**
- * Adjusts times to the age of the store. Keys that are kept for a day become new. Timers that were due within a day become due now, and later ones
- * stay in the future.
+ * Adjusts times to the age of the store. Idempotency-Keys, which are kept for a day, become new. Timers that were due within a day become due now,
+ * and later ones stay in the future.
  */
 async function passOver(database: Database, { schema, writtenAt }: EarlierStore): Promise<void> {
   for (const table of ["idempotency_key", "user_idempotency_key"]) {

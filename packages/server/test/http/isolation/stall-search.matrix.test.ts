@@ -107,7 +107,7 @@ function post(name: string, path: string, body: string): Request {
   return { name, method: "POST", path, body, bytes: body.length };
 }
 
-/** Sends requests. Returns the longest time for which this thread was blocked, counting only the time in which it computed. */
+/** Returns a function that sends a request and measures the longest time for which this thread was blocked, at most the time in which it computed. */
 function sender({ organizationId, owner }: TestOrganization) {
   return async ({ method, path, body }: Request): Promise<{ delayMs: number; versionId: string | undefined }> => {
     const headers = { authorization: `Bearer ${owner.token}`, ...(body && { "content-type": "application/json" }) };

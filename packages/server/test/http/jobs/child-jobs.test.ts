@@ -27,7 +27,7 @@ interface Explained {
   readonly facts: object;
 }
 
-/* The statements about child jobs are tested on both homes of the store in ../engine/scenarios/scenarios-children.test.ts. */
+/* The statements about child jobs are tested on both homes of the store in test/engine/scenarios/scenarios-children.test.ts. */
 const waitOptions = { timeout: 10_000 };
 
 onOneStore((home) => {

@@ -56,7 +56,7 @@ onOneStore((home) => {
       definitionOf(waitStep("w", ["x"], "a"), noopStep("a", "v"), waitStep("v", ["y"], null)),
     );
     const { jobId } = await submitAndWait(api, workflowId, { n: 1 });
-    // The events arrive between the start and the end of the step.
+    // In the history, these events are between the start and the end of the step `w`.
     for (const eventId of ["other", "x"]) await api.call("SendJobEvent", { params: { jobId }, body: { eventId } });
     const { steps } = (await api.call<SteppedJob>("GetJob", { params: { jobId } })).body;
 
@@ -95,7 +95,7 @@ onOneStore((home) => {
     expect(job.earlierStepRuns).toEqual(Object.fromEntries(earlier));
     expect(job.earlierStepRuns).toHaveProperty("once", 1);
 
-    // Writes the state as a release did that kept no counts.
+    // Writes the state as a release without these counts wrote it.
     const older = said(`UPDATE job SET state = '{"status":"SUCCEEDED"}' WHERE organization_id = $1 AND job_id = $2`);
     await service.running.database.query(older, [organizationId, jobId]);
     expect(await get(api, jobId)).toEqual(job);

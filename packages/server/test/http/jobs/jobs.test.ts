@@ -191,7 +191,8 @@ onEveryStore((home) => {
 });
 
 /*
- * What is rejected, found and shown is decided outside of the statements. The statements themselves are tested on both homes, above and in ../engine.
+ * What is rejected, found and shown is decided outside of the statements.
+ * The statements themselves are tested on both homes, above and in test/engine.
  */
 onOneStore((home) => {
   const service = useService(home);

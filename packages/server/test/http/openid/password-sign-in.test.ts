@@ -21,7 +21,7 @@ const wrong = { password: "some other password" };
 
 onOneStore((home) => {
   const service = useService(home);
-  /** The clock is far from that of all other tests, and each test advances its own. */
+  /** The time at which the clock of each test here begins. It is far from the clocks of all other tests. */
   const start = Date.UTC(2030, 0, 1);
 
   test("the right password is accepted for any spelling of the e-mail address", async () => {

@@ -158,8 +158,8 @@ onOneStore((home) => {
     const byToken = service.client(body.token, { organizationId });
     await byToken.call("ListWorkflows");
 
-    // The account can now be opened with a password alone, so the organization refuses its user token. It still accepts a session that began with a
-    // sign-in at the issuer.
+    // The account now gets a password, and with that alone it can be opened. So the organization rejects the account's user token. The organization
+    // still accepts a session that began with a sign-in at the issuer.
     const userId = tokens?.claims()?.sub ?? "";
     const { database, engine } = service.running;
     await setPassword(database, userId, await hashAlone(rightPassword), engine.now());

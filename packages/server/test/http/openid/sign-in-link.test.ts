@@ -9,7 +9,7 @@ import { issueSignInLink, signInLinkUrl } from "../../../src/auth/passwords/sign
 onOneStore((home) => {
   const service = useService(home);
 
-  /** Makes a link as `stepwell dev` does, `madeAgoMs` ago. */
+  /** Makes a link as `stepwell dev` does, as if it had been made `madeAgoMs` milliseconds ago. */
   async function linkFor({ userId }: Person, madeAgoMs = 0): Promise<string> {
     const { database, engine } = service.running;
     return signInLinkUrl(service.baseUrl, await issueSignInLink(database, userId, engine.now() - madeAgoMs));

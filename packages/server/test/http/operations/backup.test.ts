@@ -170,7 +170,7 @@ inWholeMatrix(() => {
 
     const restored = await original.backUp(otherPort);
     onTestFinished(() => restored.remove());
-    // The server and everything since the backup are lost, and so is the node.
+    // What happens from here until the node stops is not in the backup. It is lost, together with the original PostgreSQL server.
     const lost = before.client(jobs.token, { organizationId: jobs.organizationId });
     for (const jobId of jobs.idsOf("waits").slice(0, 1)) {
       await lost.call("SendJobEvent", { params: { jobId }, body: { eventId: "approved" } });

@@ -13,7 +13,7 @@ import { PlainWorker, taskStep } from "../tasks/tasks.ts";
 const root = resolve(import.meta.dirname, "../../../../..");
 
 interface Query {
-  /** The alert or the panel that contains the selection. */
+  /** The name of the alert or the panel that contains the query. */
   readonly place: string;
   readonly text: string;
 }

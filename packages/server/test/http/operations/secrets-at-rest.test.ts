@@ -105,7 +105,7 @@ test("neither the store nor the log contains a secret in plain text", async () =
 
   const stored = await dump();
   const logged = node.output;
-  // This value shows that the search works.
+  // These two texts are found, which shows that the searches below work.
   expect(stored).toContain(person.email);
   expect(logged).toContain('"msg":"listening"');
   for (const [name, secret] of secrets) {

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { exportJWK, type JWTPayload, SignJWT } from "jose";
 
-/** The answer of the token endpoint or of the userinfo endpoint. */
+/** What the token endpoint or the userinfo endpoint does with a request. */
 export type Script = (response: ServerResponse) => void | Promise<void>;
 
 /** An issuer that a test can make misbehave. */

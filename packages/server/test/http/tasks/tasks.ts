@@ -9,7 +9,7 @@ export function taskStep(name: string, config: object, transitionToStep: string 
   return { name, integrationDetails, transitionToStep, ...more };
 }
 
-/** One task of the queue `q`. */
+/** Makes a definition with one step, which a worker carries out. Its queue is `q`, unless `config` names another. */
 export function taskDefinition(config: object = {}, more: object = {}): string {
   return definitionOf(taskStep("work", { queue: "q", ...config }, null, more));
 }

@@ -13,7 +13,7 @@ interface NarrowToken {
   readonly boundTo?: object;
 }
 
-/** How tokens are bound, and which callers may do it. What the bounds do is tested in token-bounds.test.ts. */
+/** How bounds are given to tokens, and which callers may give them. What the bounds do is tested in token-bounds.test.ts. */
 onOneStore((home) => {
   const service = useService(home);
   let own: TestOrganization;

@@ -29,7 +29,7 @@ const row = (workflows: Cell, tags: Cell, jobEvent: Cell = always("refused")): B
 const shut = row(always("refused"), always("refused"));
 const personal = row(always("personal"), always("personal"), always("personal"));
 const looksAtWorkflow = row(["allowed", "unknown"], always("allowed"));
-/** A token with bounds finds fewer things. Other tests check which. */
+/** A token that is bound to workflows or tags may find fewer things; other tests check which. A token that is bound to an event is rejected. */
 const finds = row(always("allowed"), always("allowed"));
 const changesBoth = row(["allowed", "unknown"], ["allowed", "refused"]);
 

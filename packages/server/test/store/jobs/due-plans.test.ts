@@ -43,6 +43,9 @@ beforeAll(async () => {
   await insertJobs(client, ...own, "n + 500000", "RUNNING", "NULL", "1");
   await client.query(`INSERT INTO job_call (organization_id, job_id, branch, version_id, step, visit, epoch, node_id, begun, ready_at)
     SELECT organization_id, job_id, '', version_id, 'call', 1, 1, '${nodeId}', true, '2026-01-01' FROM job WHERE call_count = 1`);
+  // The backlog has a task for each job, which waits for a worker and has no node.
+  await client.query(`INSERT INTO job_call (organization_id, job_id, branch, version_id, step, visit, epoch, begun, ready_at, queue, priority, workflow_id, queued_at, heartbeat_ms)
+    SELECT organization_id, job_id, '', version_id, 'task', 1, 1, false, '2026-01-01', 'q', 0, workflow_id, '2026-01-01', 30000 FROM job WHERE organization_id = '${backlogId}'`);
   await client.query("VACUUM ANALYZE job_call");
   // Some jobs with a call under way have reached the timeout of the whole job.
   await client.query(
@@ -83,8 +86,7 @@ test.each<[name: string, maxPages: number, ask: (db: Database) => Promise<unknow
   const asked = await askedFor(name, ask);
   for (const mode of planModes) {
     const { pages, filtered, scanned } = await costOf(rows.client, asked, mode);
-    // The table job_call holds only the calls that nodes hold, so these searches may read all of it.
-    expect({ mode, scanned: scanned.filter((table) => table !== "job_call") }).toEqual({ mode, scanned: [] });
+    expect({ mode, scanned }).toEqual({ mode, scanned: [] });
     expect(pages, mode).toBeLessThan(maxPages);
     expect(filtered, mode).toBeLessThanOrEqual(parkedIds.length);
   }

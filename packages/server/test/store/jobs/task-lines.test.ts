@@ -20,7 +20,7 @@ const nobody = { versionIds: [], jobIds: [], organizationIds: [] };
 onEveryStore((home) => {
   const opened = useDatabase(home);
 
-  /** Makes a queue with tasks of several workflows. `priority` gives the priority of task n in SQL; `more` is a statement that runs after it. */
+  /** Makes a queue with tasks of several workflows. `priority` gives the priority of task n in SQL; the statement `more` runs after the insertion. */
   async function queueWith(taskCount: number, workflowCount: number, priority = "0", more = ""): Promise<QueueKey> {
     const organizationId = randomUUID();
     const { database } = opened;

@@ -119,7 +119,7 @@ async function expectCheap(keyed: KeyedStatement, asked: readonly RowKey[]): Pro
   }
 }
 
-/** Tables whose 400 rows the statements read completely. */
+/** Tables with only one row for each of the 400 organizations. A statement may read such a table completely. */
 const hasRowsPerOrganization: ReadonlySet<string> = new Set(["organization", "member", "role"]);
 
 /** Returns the statements of that name with their values, as the store's own function sends them. */
