@@ -64,7 +64,7 @@ export async function runAgainstBench(
 }
 
 /** The program that runs a build. The program is in Git, but works only after `npm run build`. */
-export const commandLine = "packages/cli/bin/stepwell.js";
+const commandLine = "packages/cli/bin/stepwell.js";
 /** Every build has this file, and a clone that is not built does not have it. */
 export const builtFile = "packages/cli/dist/main.js";
 

@@ -39,6 +39,8 @@ test("the store imports only types from core", () => {
 const takenBesideReads: Readonly<Record<string, string>> = {
   DiskFullError: "an error that is answered with 503",
   ReadDeadlineError: "an error that is answered with 503",
+  RowHeldError: "an error that is answered with 503",
+  StatementGivenUpError: "an error that is answered with 503",
   StoreUnavailableError: "an error that is answered with 503",
   TransactionAbortedError: "an error that is answered with 503",
 };
