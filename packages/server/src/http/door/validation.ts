@@ -87,7 +87,10 @@ function problemOf(error: ErrorObject): Problem {
     case "additionalProperties": {
       const name: string = error.params.additionalProperty;
       const known = Object.keys((error.parentSchema as { properties?: object } | undefined)?.properties ?? {});
-      return { pointer: pointerTo(pointer, name), detail: `is not known here${didYouMean(name, known)}` };
+      return {
+        pointer: pointerTo(pointer, name),
+        detail: `is not known here${didYouMean(name, known) || listed(known)}`,
+      };
     }
     case "enum": {
       const allowed: readonly string[] = error.params.allowedValues;
@@ -105,6 +108,10 @@ function problemOf(error: ErrorObject): Problem {
     default:
       return { pointer, detail: rule ?? plainWords(error) };
   }
+}
+
+function listed(known: readonly string[]): string {
+  return known.length === 0 ? "" : `; known here: ${known.map(quoted).join(", ")}`;
 }
 
 function plainWords({ keyword, params, message }: ErrorObject): string {
