@@ -27,7 +27,7 @@ const thorough = [
 /**
  * Files about pages and commands other than the main ones (workflows, jobs, the editor), about the examples and the tutorial, about docs/client.md,
  * about errors at a start, about single sign-on and OAuth clients, about requests and sign-ins on several nodes, about sign-ins during outages, and
- * about the secrets in the store. Even without these files, `npm test` opens every page (`pages.test.ts`), and makes the help of every command
+ * about the secrets in the store. Even without these files, `npm test` opens every page (`pages.test.ts`), and prints the help of every command
  * (`scripts/cli-reference.ts`).
  */
 const rare = [

@@ -1,7 +1,7 @@
 /*
  * Builds and splits paths of branches as the service writes them, without using the service's own code. Each level of a path has the fork, its visit,
- * and the name of the branch or the place of its item. The names of a campaign's steps need no encoding, and the visit is always 1, because a job
- * enters each fork only once.
+ * and the name of the branch or the place of its item. The names of a campaign's steps need no encoding, and the visit is always 1, because visits
+ * are counted within a branch, and no branch enters a fork twice.
  */
 
 export const mainLine = "";

@@ -144,7 +144,7 @@ async function measureStatement(
   } as const;
 }
 
-/** Makes keys of running jobs, which have even numbers. The keys are from `organizations` organizations, which are spread over all organizations. */
+/** Makes keys of running jobs, whose numbers are even. The keys belong to `organizations` organizations, picked at equal distances among all. */
 function keysOf(tables: KeyedTables, organizations: number, count: number): RowKey[] {
   const runningPerOrganization = Math.floor(tables.rowsPerOrganization / 2);
   return Array.from({ length: count }, (_, index) => {

@@ -37,7 +37,7 @@ export interface paths {
         };
         /**
          * Get an organization
-         * @description The answer has the names of the organization and whether it requires a second factor.
+         * @description The answer has the names of the organization, and says whether it requires a second factor.
          */
         get: operations["GetOrganization"];
         put?: never;
@@ -1155,7 +1155,7 @@ export interface paths {
         put?: never;
         /**
          * Give an API token a new secret
-         * @description The token keeps its id, permissions, bounds and expiry. Its earlier secret stays valid for `overlapSeconds` more, so that you can change programs one by one. If an even earlier secret is still valid, it ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The earlier secret works during its overlap, but cannot change the organization, its tokens, members, roles, invitations or OAuth clients. If a token rotates itself and the answer is lost, send the request again with the same `amz-sdk-invocation-id`. You must have every permission of the token. If you call with another token, it must not expire before this one.
+         * @description The token keeps its id, permissions, bounds and expiry. Its earlier secret stays valid for `overlapSeconds` more, so that you can change programs one by one. If an even earlier secret is still valid, it ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. Send an `amz-sdk-invocation-id` instead. If the answer is lost, send the request again with the same id: then only the lost secret ends. A rotation with another id, or with none, ends the secret that your programs still use. The earlier secret works during its overlap, but cannot change the organization, its tokens, members, roles, invitations or OAuth clients. You must have every permission of the token. If you call with another token, it must not expire before this one.
          */
         post: operations["RotateApiToken"];
         delete?: never;
@@ -1175,7 +1175,7 @@ export interface paths {
         put?: never;
         /**
          * Give an API token a new secret
-         * @description This operation does the same as RotateApiToken under another path. The token keeps its id, permissions, bounds and expiry. Its earlier secret stays valid for `overlapSeconds` more, so that you can change programs one by one. If an even earlier secret is still valid, it ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The earlier secret works during its overlap, but cannot change the organization, its tokens, members, roles, invitations or OAuth clients. If a token rotates itself and the answer is lost, send the request again with the same `amz-sdk-invocation-id`. You must have every permission of the token. If you call with another token, it must not expire before this one.
+         * @description This operation does the same as RotateApiToken under another path. The token keeps its id, permissions, bounds and expiry. Its earlier secret stays valid for `overlapSeconds` more, so that you can change programs one by one. If an even earlier secret is still valid, it ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. Send an `amz-sdk-invocation-id` instead. If the answer is lost, send the request again with the same id: then only the lost secret ends. A rotation with another id, or with none, ends the secret that your programs still use. The earlier secret works during its overlap, but cannot change the organization, its tokens, members, roles, invitations or OAuth clients. You must have every permission of the token. If you call with another token, it must not expire before this one.
          */
         post: operations["RotateApiAuthToken"];
         delete?: never;
@@ -2153,7 +2153,7 @@ export interface components {
          * @description The jobs that steps of this job started. They are left out when there are none, and in lists also for a token that is bound to workflows.
          */
         ChildJobs: {
-            /** @description The number of child jobs. A token that is bound to workflows counts those of its workflows, up to 100. */
+            /** @description The number of child jobs. For a token that is bound to workflows, only the child jobs of these workflows are counted, up to 100. */
             count: number;
             /** @description The newest 100 child jobs, the newest first. They are left out in lists. ListJobs with `parentJobId` lists all of them. */
             newest?: components["schemas"]["ChildJob"][];

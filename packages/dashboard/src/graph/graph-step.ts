@@ -22,7 +22,7 @@ export interface GraphBranch {
 }
 
 export interface NextWay {
-  /** The step to which the transition leads; null when the job ends. */
+  /** The step to which the transition leads; null when the job, or the branch of the step, ends. */
   readonly step: string | null;
   /** The condition under which the transition is taken, or "else" for the last one. Undefined if the step has only one transition. */
   readonly condition?: string;

@@ -24,7 +24,7 @@ export interface DrawnEdge extends GraphEdge {
 export interface PlacedFrame extends Point {
   readonly id: string;
   readonly kind: "fork" | "lane";
-  /** The name of a branch; undefined for the body of a forEach step. */
+  /** The name of the branch, for a lane. Undefined for the lane of a forEach body, and for the frame around a fork. */
   readonly label: string | undefined;
   readonly width: number;
   readonly height: number;

@@ -73,7 +73,10 @@ async function prepareEmbedded(directory: string): Promise<void> {
   await rename(unfinished, directory);
 }
 
-/** Unpacks the empty cluster of the build, if there is one. The sources have none, and PGlite takes four seconds to initialize a cluster. */
+/**
+ * Unpacks the empty cluster that the build made, if there is one. The tests run the service from its sources, which have no such cluster beside them,
+ * and PGlite takes four seconds to initialize one.
+ */
 async function unpackEmptyCluster(dataDirectory: string): Promise<void> {
   const program = fileURLToPath(new URL("../../../server/dist/store/home/embedded-create.js", import.meta.url));
   if (!existsSync(join(dirname(program), "empty-cluster.tar.gz"))) return;

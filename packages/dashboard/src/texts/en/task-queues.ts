@@ -52,7 +52,7 @@ export const taskQueue = {
   holds: "Holds",
   noWorkersTitle: "No worker has asked within the last day",
   noWorkers:
-    "The first command makes worker.ts, a program from which you can begin. Put the name of this queue and your own work into this file.",
+    "The first command makes worker.ts, a program to begin with. Put the name of this queue and your own code into it.",
   held: {
     title: "Held tasks",
     caption: "Tasks that workers hold, by worker",

@@ -21,7 +21,10 @@ export interface IdTokenSubject {
   readonly expiresAt: Timestamp;
 }
 
-/** Verifies the service's own id tokens and no others: one algorithm, one type, one issuer, clients that may exist, and keys from the store only. */
+/**
+ * Verifies the service's own id tokens and no others: one algorithm, one type, one issuer, and keys from the store only. The audience must be the
+ * service's own client, or have the form of an id of an organization's client, which need not exist.
+ */
 export class IdTokens {
   readonly #parts: IdTokensParts;
 

@@ -106,7 +106,7 @@ export const overloads: Readonly<Record<BinaryOperator, readonly Overload[]>> = 
   ],
 };
 
-/** A number with a fraction takes its own memory when it is stored with other values. */
+/** The units of work for each item of two lists that are joined. An item may be a number with a fraction, which takes memory of its own in a list. */
 const unitsPerItem = 3;
 
 function on(left: Kinds, right: Kinds, result: Kinds, apply: Overload["apply"]): Overload {

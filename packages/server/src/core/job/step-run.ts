@@ -267,7 +267,7 @@ function carriedOn(draft: JobDraft, step: PlanStep, output: JsonValue): Carried 
   const source = isJsonObject(output) ? output : {};
   const carried: [string, JsonValue][] = [];
   const absent: string[] = [];
-  // A template makes its value from more than the events, so none of its properties can come only from events.
+  // With a template, the properties come from the template and not from the payload rule, so none counts as one that only events can bring.
   const fromEvents = isWait(step) && step.outputTemplate === undefined ? step.work.payloadRule?.fromEvents : undefined;
   for (const property of step.livePropertiesAfter) {
     const isFromEvents = fromEvents?.has(property) ?? false;

@@ -65,7 +65,7 @@ export type PlanWork = PassWork | PlannedWait | DelayWork | CallWork | ForkWork;
 export interface PlannedWait extends WaitWork {
   /** Undefined when the step takes no properties from payloads. */
   readonly payloadRule: PayloadRule | undefined;
-  /** The events whose payloads expressions of the version read. */
+  /** The ids of the events whose payload is read by an expression of the version. */
   readonly payloadReaders: ReadonlySet<string>;
 }
 

@@ -70,7 +70,7 @@ export const maxShownChildren = 100;
 const ChildJobsSchema = Type.Object(
   {
     count: Type.Integer({
-      description: `The number of child jobs. A token that is bound to workflows counts those of its workflows, up to ${maxShownChildren}.`,
+      description: `The number of child jobs. For a token that is bound to workflows, only the child jobs of these workflows are counted, up to ${maxShownChildren}.`,
     }),
     newest: Type.Optional(
       Type.Array(ChildJobSchema, {

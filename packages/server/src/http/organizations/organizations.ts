@@ -124,7 +124,7 @@ function getOrganizationRoute(app: App, parts: ServerParts): void {
         "x-permission": "organization:read",
         tags: ["organizations"],
         summary: "Get an organization",
-        description: "The answer has the names of the organization and whether it requires a second factor.",
+        description: "The answer has the names of the organization, and says whether it requires a second factor.",
         params: OrganizationParams,
         response: { 200: answer("The organization.", OrganizationSchema) },
       },

@@ -39,7 +39,7 @@ export async function membershipToday(
   return hasSameRoles({ roles, providerRoles }, after) && roles.length > 0 ? "member" : "to-be-changed";
 }
 
-/** Makes the user a member, changes their roles or removes them, as the claims say, and records it in the audit trail. */
+/** Makes the user a member, changes the member's roles or ends the membership, as the claims say, and records this in the audit trail. */
 export async function bringMembershipUpToDate(
   parts: MembershipParts,
   transaction: Transaction,

@@ -272,7 +272,7 @@ const givenUp = /^(57014|53|58|XX001)/;
 
 /**
  * Class 08: connection exception; 57P: administrator or crash shutdown; 25006: read-only after a failover; 25P03 and 25P04: a session that the server
- * ended because it was idle; 28 and 3D: a server that accepts nobody, as some do during a switchover.
+ * ended because its transaction was idle or took too long; 28 and 3D: a server that accepts nobody, as some do during a switchover.
  */
 const connectionTrouble = /^(08|57P|25006|25P0[34]|28|3D)/;
 
