@@ -1,4 +1,5 @@
 import type { JobFilters } from "../../api/jobs.ts";
+import { isTime } from "../../parts/words/local-time.ts";
 
 /** The search part of the address of the list of jobs. It has filters of the API, under the same names. */
 export type JobSearch = Pick<
@@ -7,9 +8,10 @@ export type JobSearch = Pick<
 >;
 
 const statuses = ["PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"] as const;
-const texts = ["workflowId", "versionId", "createdAfter", "createdBefore", "awaitingEventId"] as const;
+const texts = ["workflowId", "versionId", "awaitingEventId"] as const;
+const times = ["createdAfter", "createdBefore"] as const;
 
-/** Leaves out unknown filters and statuses, so that an address with such a mistake still shows a list. */
+/** Leaves out unknown filters and statuses, and times that are none, so that an address with such a mistake still shows a list. */
 export function parseJobSearch(search: Record<string, unknown>): JobSearch {
   const parsed: JobSearch = {};
   const status = statuses.find((one) => one === search.status);
@@ -17,6 +19,10 @@ export function parseJobSearch(search: Record<string, unknown>): JobSearch {
   for (const name of texts) {
     const value = search[name];
     if (typeof value === "string" && value !== "") parsed[name] = value;
+  }
+  for (const name of times) {
+    const value = search[name];
+    if (isTime(value)) parsed[name] = value;
   }
   // The value is a text in an address, and a boolean in a link of the dashboard itself.
   const isWaiting = String(search.isWaiting);

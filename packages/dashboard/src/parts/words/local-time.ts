@@ -1,3 +1,8 @@
+/** Tells whether a value of an address is a time as the API writes it. */
+export function isTime(value: unknown): value is string {
+  return typeof value === "string" && /^\d{4}-\d\d-\d\dT/.test(value) && !Number.isNaN(Date.parse(value));
+}
+
 /** Formats a time for a `datetime-local` field: by the reader's own clock, without a zone. */
 export function toLocal(time: string | undefined): string {
   const at = time === undefined ? Number.NaN : Date.parse(time);
