@@ -35,7 +35,7 @@ export class StepwellError extends Error {
    * answer. `TimeoutError` means that the call took longer than its `timeoutMs`.
    */
   readonly code: string;
-  /** The HTTP status, or 0 if there was no answer. For a value that no path can carry, such as `..`, it is 400, and no request is sent. */
+  /** The HTTP status, or 0 if there was no answer. For a value that cannot be a part of a path, such as `..`, it is 400, and no request is sent. */
   readonly status: number;
   readonly title: string;
   /** A sentence that says what is wrong and what to do. `message` also lists what `errors` has, unless `detail` says it all. */

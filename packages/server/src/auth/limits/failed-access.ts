@@ -4,7 +4,8 @@ import { MinuteCounts } from "./minute-counts.ts";
 
 /**
  * Counts the failed attempts to get access on this node in each minute. Requests without a valid credential are counted by network, and requests for
- * organizations to which the caller does not belong are counted by caller. Each such request may cost a look-up that nothing else limits.
+ * organizations to which the caller does not belong, or without a permission that they need, by caller. Each may cost a look-up that nothing else
+ * limits.
  */
 export class FailedAccessLimit {
   readonly #maxPerMinute: number;
