@@ -41,7 +41,11 @@ export {
 
 export const settings = {
   // The addresses to listen on.
-  host: text("STEPWELL_HOST", "127.0.0.1", "The address to listen on. Only this machine can reach the default."),
+  host: text(
+    "STEPWELL_HOST",
+    "127.0.0.1",
+    "The address to listen on. Only this machine can reach the service at the default address.",
+  ),
   port: port("STEPWELL_PORT", 8080, "The port of the HTTP API. With 0, the system chooses a free port."),
   baseUrl: optionalUrl(
     "STEPWELL_BASE_URL",
@@ -79,7 +83,11 @@ export const settings = {
       "The address of a PostgreSQL server (version 15 or newer): postgres://USER:PASSWORD@HOST:5432/DATABASE. Add sslmode=verify-full for TLS; the service treats the weaker modes prefer, require and verify-ca as verify-full. Without this variable, the service keeps its data in an embedded PostgreSQL in the data directory.",
     ),
   ),
-  dataDir: directory("STEPWELL_DATA_DIR", "./.stepwell", "The directory of the embedded store and of dev.json."),
+  dataDir: directory(
+    "STEPWELL_DATA_DIR",
+    "./.stepwell",
+    "The directory of the embedded store. `stepwell dev` also writes dev.json there, which has the token and the password of the local service.",
+  ),
   databasePoolSize: integer(
     "STEPWELL_DATABASE_POOL_SIZE",
     12,
@@ -162,7 +170,7 @@ export const settings = {
   ),
   dashboardRedirectUris: urls(
     "STEPWELL_DASHBOARD_REDIRECT_URIS",
-    "More addresses to which the sign-in may send the browser back, separated by commas. Set it to the address of a dashboard under development. Default: none, so that the sign-in leads to the service's own dashboard only.",
+    "More addresses to which the dashboard's sign-in may send the browser back, separated by commas. Set it to the address of a dashboard under development. Default: none, so that this sign-in leads to the service's own dashboard only.",
   ),
   signInProvidersFile: optionalText(
     "STEPWELL_SIGN_IN_PROVIDERS_FILE",
@@ -228,7 +236,7 @@ export const settings = {
     1_000,
     1,
     100_000,
-    "The maximum number of executor calls that run at once on this node. Up to STEPWELL_MAX_QUEUED_CALLS more calls wait in memory; the jobs of all others wait in the store.",
+    "The maximum number of executor calls that run at once on this node. More calls wait in memory for their turn. When many calls wait (STEPWELL_MAX_QUEUED_CALLS), new jobs wait in the store.",
   ),
   maxCallsPerOrganization: integer(
     "STEPWELL_MAX_CALLS_PER_ORGANIZATION",
@@ -242,7 +250,7 @@ export const settings = {
     5_000,
     1,
     1_000_000,
-    "The maximum number of calls that wait on this node for their turn. Beyond it, a new job stays PENDING in the store until there is room, if it begins with branches or with a call that is not a task of a worker, and if a call of its organization waits already.",
+    "How many calls may wait on this node for their turn before new jobs must wait in the store. When so many calls wait, a new job of an organization that already has a waiting call stays PENDING in the store until there is room. This does not hold for jobs that begin with a task of a worker, or with a step that makes no call and has no branches.",
   ),
   defaultCallTimeoutSeconds: integer(
     "STEPWELL_DEFAULT_CALL_TIMEOUT_SECONDS",
@@ -353,7 +361,7 @@ export const settings = {
     6_000,
     0,
     maxPerMinute,
-    "How many requests an address (for IPv6, a /64 network) may send to one node in a minute without a valid credential, and how many requests a caller may send to one node in a minute for things that the caller has no access to. 0 means no limit. When the limit is reached, further requests from the address or of the caller get 429 without a look-up in the store, so that guessing costs the store nothing. From such an address, requests with a token that is in use still pass. The setting also limits, for each address, how often the service looks up an origin that belongs to no OAuth client. The default is far more than a client with an old token sends.",
+    "How many requests an address (for IPv6, a /64 network) may send to one node in a minute without a valid credential, and how many requests a caller may send to one node in a minute for things that the caller has no access to. 0 means no limit. When the limit is reached, further requests from the address or of the caller get 429 without a look-up in the store, so that guessing costs the store nothing. But requests from such an address still pass if their token was valid when the node last looked it up. The setting also limits, for each address, how often a web page of an unknown origin (an origin of no OAuth client) can make the service look for this origin in the store. The default is far more than a client with an old token sends.",
   ),
 
   // Cloud functions.

@@ -64,7 +64,7 @@ export const sizeSettings = {
     10_000,
     1,
     1_000_000,
-    "The maximum number of events that one job accepts in its whole life. Events that no step of its version lists are counted separately, up to the same number.",
+    "The maximum number of events that one job accepts in its whole life. If no step of the version waits for the id of an event, the event is counted separately, up to the same number.",
   ),
   maxStepRunsPerJob: integer(
     "STEPWELL_MAX_STEP_RUNS_PER_JOB",
