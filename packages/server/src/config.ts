@@ -23,11 +23,11 @@ import { sizeSettings } from "./size-settings.ts";
 
 /**
  * The value of every setting of the service. The settings are parsed once at the start and frozen; nothing else takes settings from the environment.
- * `settings` has the name, the default and the reason of each. `docs/configuration.md` is generated from it.
+ * `settings` has the variable, the default and the description of each setting. `docs/configuration.md` is generated from it.
  */
 export type Config = { readonly [Name in keyof typeof settings]: ReturnType<(typeof settings)[Name]["parse"]> };
 
-/** The largest limit of a minute that may be set. The store's columns for limits hold it. */
+/** The largest number that may be set as a limit per minute. It fits into the store's columns for such limits. */
 export const maxPerMinute = 2_000_000_000;
 
 export {
@@ -40,7 +40,7 @@ export {
 } from "./count-settings.ts";
 
 export const settings = {
-  // The addresses to listen on.
+  // Addresses and ports.
   host: text(
     "STEPWELL_HOST",
     "127.0.0.1",
@@ -288,7 +288,7 @@ export const settings = {
     "How long an invitation stays in the list after it has expired, whether it was accepted or not. Then it is deleted. The audit trail still says who invited whom.",
   ),
 
-  // Limits of one request or one job.
+  // Limits of requests, jobs, organizations and connections.
   ...sizeSettings,
   ...countSettings,
   maxInvitationDays: integer(
@@ -333,7 +333,7 @@ export const settings = {
     1_500_000,
     0,
     maxPerMinute,
-    "How many requests all callers of one organization together may send in a minute. 0 means no limit. The default is more than one node can answer: it stops a program that has run out of control, and never a normal load. `stepwell org limits` sets another limit for one organization.",
+    "How many requests all callers of one organization together may send in a minute. 0 means no limit. The default is a number of requests that a single node cannot answer. It is meant to stop a program that has run out of control, not a normal load. `stepwell org limits` sets another limit for one organization.",
   ),
   organizationSubmitsPerMinute: integer(
     "STEPWELL_ORGANIZATION_SUBMITS_PER_MINUTE",

@@ -36,7 +36,7 @@ export interface SealContent {
   readonly entries: readonly SealedEntry[];
 }
 
-/** The link of the first seal of a chain. No seal is before it. */
+/** Stands in the place of the seal before the first seal of a chain, which does not exist. */
 export const chainStart: SealLink = { number: 0, hash: "0".repeat(64) };
 
 export interface SealLink {

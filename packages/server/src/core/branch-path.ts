@@ -5,7 +5,6 @@
 
 export const mainBranch = "";
 
-/** One level of a path. */
 export interface BranchLevel {
   readonly fork: string;
   readonly visit: number;
@@ -34,7 +33,7 @@ export function* withAround(path: string): Iterable<string> {
   yield mainBranch;
 }
 
-/** The last level of a path; undefined when the text is not the path of a branch. */
+/** The last level of a path; undefined when the text does not end with a level, as for the main line. The levels before it are not checked. */
 export function levelOf(path: string): BranchLevel | undefined {
   const found = /^([^:[\]]+):([1-9][0-9]{0,8})\[([^:[\]]+)\]$/.exec(path.slice(path.lastIndexOf("/") + 1));
   const [, fork, visit, key] = found ?? [];

@@ -36,7 +36,7 @@ function maxDistance(name: string): number {
 
 /**
  * Damerau's distance: the number of characters to insert, delete, replace or swap with their neighbour. A result over `limit` only means that the
- * distance is larger than `limit`. The common beginning and end of the two names are skipped first. Usually they are most of the names.
+ * distance is larger than `limit`. The common beginning and end of the two names are skipped first. Usually they make up most of each name.
  */
 function typingDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;

@@ -30,9 +30,9 @@ export interface SigningKey extends JsonWebKey {
 const dayMs = 86_400_000;
 /** A key signs for this long. Then the next key signs. */
 const keyLifeMs = 30 * dayMs;
-/** The next key is published this long before it signs. By then, every node has read it, and so has every client that caches the keys for a day. */
+/** The next key is published this long before it signs. By then, every node has read it, and so has every client that caches the keys for at most a day. */
 const publishedAheadMs = dayMs;
-/** A node looks for new keys once in this time, which is far shorter than the time for which a key is published before it signs. */
+/** A node reads the keys again when it has kept them for this long. A key is published much longer than this before it signs. */
 const rememberedMs = 60_000;
 /** An unknown key id makes a node look for new keys at once, but not more often than this. */
 const unknownLookMs = 1_000;
@@ -72,13 +72,13 @@ export class SigningKeys {
   }
 
   /**
-   * Publishes the next key in time, and deletes the keys whose last token has expired. A duty calls it on every node, but only one of them does the
-   * work.
+   * Publishes the next key in time, and deletes the keys whose last token has expired. A duty calls it on every node. If several nodes make the next
+   * key, only the one that is stored first counts.
    */
   async rotate(): Promise<void> {
     const { database, now } = this.#parts;
     const newest = (await listSigningKeys(database)).at(-1);
-    // If nobody has signed in at the service yet, there is no key to rotate.
+    // The first key is made only when it is needed. Until then, there is none to rotate.
     if (newest === undefined) return;
     const at = now();
     if (at >= newest.activeAt + keyLifeMs - publishedAheadMs) {

@@ -23,7 +23,7 @@ export interface CredentialCheckParts {
   readonly secrets: SecretBox;
 }
 
-/** The credentials to check. `findUser` is called twice: before the check waits for its turn, and again when its turn has come. */
+/** The credentials to check. `findUser` is called before the check waits for its turn, and again when its turn has come. */
 export interface CheckQuestion {
   readonly findUser: () => Promise<UserCredentials | undefined>;
   /** Returns the subjects under which the attempt is counted. */
@@ -67,7 +67,7 @@ export class CredentialCheck {
     this.#parts = parts;
   }
 
-  /** Throws `ServiceError` UnavailableError when too many wait for their turn. */
+  /** Throws `ServiceError` UnavailableError when too many checks wait for their turn. */
   async check(question: CheckQuestion): Promise<CheckResult> {
     // This first check takes no lock and writes nothing, so that a flood of guesses is stopped cheaply.
     const block = await this.#blockOf(question.subjectsOf(await question.findUser()));

@@ -19,15 +19,15 @@ const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } 
 const saltBytes = 16;
 
 /**
- * Half of the processors are used, but at least one and at most two. The rest of the service keeps the other half. More than two hashes at once would
- * only fill the memory.
+ * The number of hashes that are computed at once: one for every two processors, but at least one and at most two. So the rest of the service keeps
+ * processors for itself, and the hashes take little memory.
  */
 const maxAtOnce = Math.min(2, Math.max(1, Math.floor(availableParallelism() / 2)));
 
-/** The queue holds the work of a few seconds. A client that has to wait longer has given up, and a flood of guesses must not fill the memory. */
+/** The queue holds the work of a few seconds. Most clients give up if they wait longer, and a flood of guesses must not fill the memory. */
 const maxWaiting = 250;
 
-/** Hashes passwords with argon2id, off the main thread, a few at a time. The others wait in order; when too many wait, further ones are rejected. */
+/** Hashes passwords with argon2id, off the main thread. Calls get a turn in the order in which they come; when too many wait, new ones fail. */
 export class PasswordHasher {
   readonly #noHash = unmatchedHash();
   readonly #waiting: (() => void)[] = [];
@@ -39,7 +39,7 @@ export class PasswordHasher {
     return this.#hashCount;
   }
 
-  /** Runs `work` when its turn comes. Throws `ServiceError` UnavailableError when too many wait already. */
+  /** Runs `work` when its turn comes. Throws `ServiceError` UnavailableError when too many other calls wait already. */
   async inTurn<Result>(work: (hashing: Hashing) => Promise<Result>): Promise<Result> {
     await this.#turn();
     try {

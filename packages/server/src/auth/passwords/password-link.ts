@@ -17,7 +17,7 @@ export interface NewPasswordLink {
   readonly createdAt: Timestamp;
   /** The latest end of the link. If it is null or left out, the link ends after the hours of its kind. */
   readonly notAfter?: Timestamp | null;
-  /** A user token that was made together with the link, for the same person. All other user tokens end when the link is used. */
+  /** A user token that was made together with the link, for the same person. When the link is used, all other tokens of this user end. */
   readonly keptTokenId?: string;
 }
 

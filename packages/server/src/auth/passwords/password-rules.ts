@@ -17,8 +17,8 @@ export function normalizePassword(password: string): string | undefined {
 }
 
 /**
- * Returns what is wrong with a new password, with `pointer`; an empty list when nothing is wrong. A password must be long enough and must not be a
- * common one. There are no rules about kinds of characters, which only make passwords harder to remember (NIST SP 800-63B).
+ * Returns what is wrong with the new password at `pointer`; an empty list when nothing is wrong. A password must not be too short, too long or easy
+ * to guess. No rule asks for certain kinds of characters, because such a rule only makes passwords harder to remember (NIST SP 800-63B).
  */
 export function problemsOfNewPassword(password: string, email: string, pointer: string): Problem[] {
   const detail = problemOf(password, email);
@@ -32,11 +32,12 @@ function problemOf(password: string, email: string): string | undefined {
   if (normalized === undefined || lengthOf(normalized) < minLength) return `must have at least ${minLength} characters`;
   const plain = normalized.toLowerCase();
   if (plain === email.toLowerCase()) return "must not be the e-mail address";
-  if (new Set(plain).size < 4 || commonPasswords.has(plain)) return "is one of the first that an attacker would try";
+  if (new Set(plain).size < 4 || commonPasswords.has(plain))
+    return "is one of the passwords that an attacker would try first";
   return undefined;
 }
 
-/** Counts code points, as people do, and not UTF-16 code units. */
+/** Counts code points. A character that people see has mostly one code point, but may have two UTF-16 code units. */
 function lengthOf(text: string): number {
   let length = 0;
   for (const _ of text) length += 1;

@@ -19,7 +19,7 @@ export interface SignInAttempt {
   /** The code of the second factor: from the authenticator app, or a recovery code. */
   readonly code: string | undefined;
   readonly address: string;
-  /** The `device` value that an earlier sign-in in the same browser returned. */
+  /** The `device` value that the browser keeps since an earlier sign-in, or since its user set the password in it. */
   readonly knownDevice: string | undefined;
 }
 
@@ -47,7 +47,7 @@ export type SignInResult =
 /** The proof that a signed-in person gives before they change what they sign in with, or make a token that acts as them. */
 export interface Confirmation {
   readonly userId: string;
-  /** Undefined when the request has no password. Then nothing is counted. */
+  /** Undefined when the request has no password. Then no attempt is counted. */
   readonly password: string | undefined;
   readonly code: string | undefined;
   readonly address: string;
@@ -56,8 +56,8 @@ export interface Confirmation {
 }
 
 /**
- * Checks passwords for the sign-in, and for people who change what they sign in with. No other part checks passwords. Records the attempts that were
- * rejected.
+ * Checks the passwords of people who sign in or confirm that it is them. Every check of a password in the service goes through this class. Wrong
+ * passwords and codes are recorded in the activity of the account.
  */
 export class PasswordSignIn {
   readonly #parts: CredentialCheckParts;

@@ -12,11 +12,11 @@ import {
 } from "../../store/people/sign-in-backoff.ts";
 import { networkOf } from "../credentials/network.ts";
 
-/** A subject whose attempts are counted together, and the rule for them. */
+/** What attempts are counted by, such as an account or a network, and the rule for its count. */
 export interface BackoffSubject {
   readonly hash: Buffer;
   readonly rule: BackoffRule;
-  /** True if attempts of other people count as well, so that one success says nothing about the other attempts. */
+  /** True if attempts at the accounts of several people are counted together, so that a success at one says nothing about the other attempts. */
   readonly isShared: boolean;
 }
 
@@ -48,22 +48,22 @@ const ofOneAddress: BackoffRule = {
   forgetAfterSeconds: 60 * minuteSeconds,
 };
 
-/** Counts attempts at an account from anywhere, by the typed e-mail address. The address need not belong to an account. */
+/** Returns the subject for attempts at an account from anywhere. The account is named by the typed e-mail address, even if no account has it. */
 export function accountSubject(email: string): BackoffSubject {
   return subjectOf(`account:${email.toLowerCase()}`, ofOnePerson, false);
 }
 
-/** Counts attempts from a device from which somebody signed in to this account before. */
+/** Returns the subject for attempts at an account from a device from which somebody signed in to this account before. */
 export function deviceSubject(deviceId: string): BackoffSubject {
   return subjectOf(`device:${deviceId}`, ofOnePerson, false);
 }
 
-/** Counts confirmations of a person who is signed in. Nobody else can use these attempts up. */
+/** Returns the subject for the confirmations of a person who is signed in. Nobody else can use these attempts up. */
 export function confirmationSubject(userId: string): BackoffSubject {
   return subjectOf(`confirmation:${userId}`, ofOnePerson, false);
 }
 
-/** Counts attempts at any account from one network: an IPv4 address, or the /64 that one IPv6 subscriber gets. */
+/** Returns the subject for attempts at any account from one network: an IPv4 address, or the /64 that one IPv6 subscriber gets. */
 export function addressSubject(address: string): BackoffSubject {
   return subjectOf(`address:${networkOf(address)}`, ofOneAddress, true);
 }
@@ -88,8 +88,8 @@ export function secondsInWords(seconds: number): string {
 }
 
 /**
- * Counts one attempt under every subject. Counts nothing and returns undefined when one of the subjects is blocked. Pass shared subjects first,
- * because locks are taken in this order.
+ * Counts one attempt under every subject. Counts nothing and returns undefined when one of the subjects is blocked. Pass shared subjects first. If
+ * all calls take their locks in this order, no two of them wait for each other.
  */
 export async function claimAttempt(
   database: Database,
@@ -142,7 +142,7 @@ export async function refundAttempt(database: Database, claims: readonly Backoff
   });
 }
 
-/** Takes back the count of an attempt that succeeded, and of the same person's failed attempts before. */
+/** Takes back the count of an attempt that succeeded and, for a subject that is not shared, of all earlier attempts too. */
 export async function forgiveAttempts(database: Database, claims: readonly BackoffClaim[]): Promise<void> {
   await database.transaction(async (transaction) => {
     for (const { subject, count } of claims) {

@@ -4,9 +4,9 @@ import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { Queryable } from "../../store/home/database.ts";
 import { replaceSignInLink, useSignInLink } from "../../store/people/sign-in-links.ts";
 
-/** The time that a person has to find the link in the terminal. */
+/** The time that a person has to find the link in the terminal and to open it. */
 const linkMs = 10 * 60_000;
-/** The time from opening the link until the sign-in begins, which takes a few redirects. */
+/** The longest time from opening the link until the sign-in begins. Between the two are only a few redirects. */
 const openedMs = 60_000;
 
 /** Makes a link's secret. The first person who opens the link is signed in as the user. The secret is shown once and stored nowhere. */
@@ -21,7 +21,7 @@ export function signInLinkUrl(baseUrl: string, secret: string): string {
   return `${baseUrl}/sign-in/link/${secret}`;
 }
 
-/** Returns the sealed value that the browser carries from the link to the sign-in page; undefined when the link is no longer valid. */
+/** Uses up a link. Returns the sealed value that the browser carries from the link to the sign-in page; undefined when the link is not valid. */
 export async function openSignInLink(
   db: Queryable,
   secrets: SecretBox,
@@ -42,7 +42,7 @@ export interface OpenedLink {
   readonly password?: { readonly changedAt: Timestamp | null };
 }
 
-/** Makes the value that an opened link gives. */
+/** Makes the sealed value that the browser carries to the sign-in page. */
 export function sealOpenedLink(secrets: SecretBox, opened: OpenedLink, now: Timestamp): string {
   return secrets.seal(purpose, "", JSON.stringify({ ...opened, openedAt: now })).toString("base64url");
 }

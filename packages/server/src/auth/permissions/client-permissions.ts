@@ -2,8 +2,8 @@ import type { Permission, PermissionSet } from "./permissions.ts";
 
 /**
  * Returns what a member may do through an OAuth client of the organization: everything that the member may do, except what concerns credentials,
- * members, roles or accounts, and except creating, changing or deleting an organization. A page that belongs to somebody else must not keep access
- * after the member's sign-in there has ended.
+ * members, roles or accounts, and except creating, changing or deleting an organization. The client is a page that belongs to somebody else. With
+ * these permissions, the page could get itself access that lasts after the member's sign-in there has ended.
  */
 export function withoutWithheld(held: PermissionSet | undefined): PermissionSet | undefined {
   if (held === undefined) return undefined;
@@ -18,8 +18,8 @@ export function withoutWithheld(held: PermissionSet | undefined): PermissionSet 
 export const outsideClientPermissions: PermissionSet = new Set<Permission>(["organization:read"]);
 
 /**
- * These permissions are withheld because deleting the organization would end all credentials and memberships at once, and changing it decides whether
- * its members need a second factor.
+ * These permissions are withheld because creating an organization makes the member its owner, changing it decides whether its members need a second
+ * factor, and deleting it ends all its credentials and memberships at once.
  */
 const withheldPermissions: ReadonlySet<Permission> = new Set([
   "organization:create",

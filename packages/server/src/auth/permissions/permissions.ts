@@ -51,8 +51,8 @@ export type DeclaredPermission = Permission | "any" | "none";
 export type PermissionSet = ReadonlySet<Permission>;
 
 /**
- * The permissions of people outside of any organization: a signed-in user has them, except through an OAuth client of an organization. An API token
- * never has them.
+ * The permissions that exist only outside of any organization, so that no role grants them. A signed-in user has them, except through an OAuth
+ * client of an organization. An API token never has them.
  */
 const personalPermissions = ["organization:create", "account:manage", "invitation:accept"] as const;
 

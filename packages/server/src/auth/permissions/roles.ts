@@ -3,9 +3,9 @@ import type { Queryable } from "../../store/home/database.ts";
 import { builtInRoles, type PermissionSet, permissionsOfRoles } from "./permissions.ts";
 
 export interface RolesFound {
-  /** The permissions of all these roles together. */
+  /** The permissions of all roles that were found, together. */
   readonly permissions: PermissionSet;
-  /** The names that belong to no role of the organization. */
+  /** Those of the given names that belong to no role of the organization. */
   readonly unknownNames: readonly string[];
 }
 

@@ -10,8 +10,8 @@ interface Person {
 }
 
 /**
- * Tells whether this user needed more than a password to sign in: a second factor of this service, or an external issuer, which is responsible for
- * the second factor too. An account that only an issuer opens has no password, so a password is never enough for it.
+ * Tells whether this user meets the demand. Either the account has a second factor of this service, or the user signed in at an external issuer. Then
+ * the issuer is responsible for the second factor too. An account that only an issuer opens has no password, so it always meets the demand.
  */
 export async function hasSecondFactor(db: Queryable, { principal, isVouchedFor }: Person): Promise<boolean> {
   return isVouchedFor === true || (await isBeyondPassword(db, principal.id));

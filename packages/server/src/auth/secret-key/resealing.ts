@@ -15,7 +15,8 @@ const againAfterMs = 15 * 60_000;
 
 /**
  * Seals second factors, signing keys and the check value again under the present secret key, so that the earlier key can be removed. Other sealed
- * values end with their session. The seals of the audit trail are an exception: they stay as they are, and are checked with the key that made them.
+ * values belong to a session or to a sign-in that is not finished, and end with it. The seals of the audit trail stay as they are, and are checked
+ * with the key that made them.
  */
 export function resealingDuty(parts: ResealingParts) {
   return {

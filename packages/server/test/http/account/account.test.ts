@@ -100,8 +100,8 @@ onOneStore((home) => {
       ["11 characters that are two UTF-16 halves each", "😀".repeat(11), "must have at least 12 characters"],
       ["257 characters", "x y".repeat(86), "must have at most 256 characters"],
       ["half a megabyte", "x".repeat(500_000), "must have at most 256 characters"],
-      ["one of the most common", "Password1234", "is one of the first that an attacker would try"],
-      ["one character again and again", "aaaaaaaaaaaaaaaa", "is one of the first that an attacker would try"],
+      ["one of the most common", "Password1234", "is one of the passwords that an attacker would try first"],
+      ["one character again and again", "aaaaaaaaaaaaaaaa", "is one of the passwords that an attacker would try first"],
       ["the same as before", rightPassword, "must not be the same as the current password"],
       ["empty", "", "must have at least 12 characters"],
     ])("is rejected if it is %s, without a check of the current one", async (_name, chosen, detail) => {

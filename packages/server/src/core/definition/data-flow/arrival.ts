@@ -6,7 +6,7 @@ import type { Edge } from "../graph/step-graph.ts";
 import { anyObject, passesLatestOutputOn } from "./known-output.ts";
 import { hasSource, type Sources, type SourceTracer } from "./sources.ts";
 
-/** One edge into a step, or the start of the job, with what is known about the value that is received there. */
+/** One way in which a step gets a value, such as along an edge or at the start of the job, with what is known about the value. */
 export interface Arrival {
   /** Undefined for the start of a job, for the result of a fork, and when the step's `input` makes the value. */
   readonly edge: Edge | undefined;
@@ -23,7 +23,7 @@ export function arrivalAtStart(firstStep: StepDefinition): Arrival {
   return { edge: undefined, received: [firstStep.inputSchema, anyObject], properties: new Map(), whole: undefined };
 }
 
-/** The arrival at a step with an `input` template. The template makes the received value for every edge alike. */
+/** The arrival of a value that does not depend on an edge: the `input` template of a step makes it, or it is the result of a fork. */
 export function arrivalOfTemplate(made: Schema): Arrival {
   return { edge: undefined, received: [made], properties: new Map(), whole: undefined };
 }

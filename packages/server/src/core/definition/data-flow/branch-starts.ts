@@ -6,8 +6,7 @@ import type { ForkWork, NodeCallWork } from "../step-work.ts";
 
 /**
  * Adds one step at the beginning of each branch. The added steps come after all other steps in the list. The output of an added step is the value
- * with which the branch begins. So the item of a forEach, or the input of a parallel step, is treated like any output, and the analyses need not know
- * about branches.
+ * with which the branch begins. So the analyses treat the item of a forEach, or the input of a parallel step, like the output of any step.
  */
 export function withBranchStarts(steps: Steps): Steps {
   const forks = steps.filter(({ work }) => work.kind === "fork");

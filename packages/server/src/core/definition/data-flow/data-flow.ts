@@ -81,11 +81,11 @@ class DataFlow {
       this.tellProblems(index);
       return;
     }
-    // When a template makes the value, its problem is reported at the place of the template.
+    // When a template makes the input, `#expressions` reports a value that does not fit, at the place of the template.
     if (step.input === undefined) this.#report(index, step, "inputDefinition", inputs);
     this.#expressions.check(index, step);
     if (step.work.kind === "fork") this.#warnOfLargeList(index, step, step.work.rule);
-    // A call makes its own output. Only the output definition and, for some executors, a schema of the answer say something about it.
+    // The output of a call does not come from the value that the step received. An `output` template was checked with the other expressions.
     if (step.work.kind === "call" || step.output !== undefined) return;
     if (step.work.kind === "fork") {
       this.#checkForkResult(index, step, step.work);

@@ -16,7 +16,6 @@ import { openFieldsOf } from "../expressions-of.ts";
 import { isChoice } from "../transition.ts";
 import type { TemplateTypes } from "./template-types.ts";
 
-/** The lists that receive the findings. */
 export interface Lists {
   readonly problems: ProblemList;
   readonly warnings: ProblemList;
@@ -114,7 +113,7 @@ export class ExpressionChecks {
   }
 }
 
-/** Describes a misfit, for example "that is a number, but must be a string". For a misfit in a property, the text begins with the property. */
+/** Describes a misfit, for example "that is a number, but must be a string". For a misfit in a property, the text names the property. */
 function misfitIn(misfit: Misfit): string {
   const subject = misfit.pointer === "" ? "that" : `whose ${quoted(misfit.pointer.slice(1))}`;
   return `${subject} ${describeMisfit(misfit)}`;

@@ -211,8 +211,8 @@ function consumption(step: StepDefinition | undefined, isListed: boolean): "give
 
 /**
  * The type of an event's payload. When an event is sent, its payload is checked against every step that lists its id (`job/events/sent-payload.ts`).
- * So the payload fits the payload definitions of all these steps, and its properties fit their output definitions. The payload of an event without
- * one counts as null.
+ * So the payload fits the payload definitions of all these steps, and its properties fit their output definitions. An event without a payload counts
+ * as an event with the payload null.
  */
 function payloadType(steps: Steps, eventId: string, listing: ReadonlySet<number> = new Set()): PartType {
   const waits = [...listing].flatMap((index) => steps[index] ?? []);
