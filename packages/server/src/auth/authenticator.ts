@@ -60,7 +60,7 @@ export class Authenticator {
     return found instanceof Promise ? found.then((credential) => this.#callerOf(credential)) : this.#callerOf(found);
   }
 
-  /** Tells whether this value was a valid credential when this node last looked it up. The credential may have ended after that. */
+  /** Tells whether this node remembers a credential for this value. The credential may have expired or ended. */
   isFamiliar(bearer: string): boolean {
     return this.#credentials.lastKnown(hash("sha256", bearer)) !== undefined;
   }
@@ -142,7 +142,7 @@ export class Authenticator {
     return credential.caller;
   }
 
-  /** Rejects a value that cannot be a token before anything is looked up or remembered. */
+  /** Looks up the credential of a value. A value that cannot be a token is rejected before anything is looked up or remembered. */
   #look(bearer: string, tokenHash: string, sourceOf: () => RequestSource): Promise<Credential | undefined> {
     const parsed = parseToken(bearer);
     if (parsed === undefined) {
@@ -234,7 +234,7 @@ export class Authenticator {
 
 interface KnownMembership {
   readonly permissions: PermissionSet;
-  /** True when the organization demands a second factor, but the user's account can be opened with only a password. */
+  /** True when the organization demands a second factor, and `isBeyondPassword` is false for the user. */
   readonly lacksSecondFactor: boolean;
 }
 

@@ -8,7 +8,10 @@ export interface Caller {
   readonly principal: Actor & { readonly name: string };
   /** The one organization that an API token belongs to; undefined for a user, who may be a member of several. */
   readonly organizationId: string | undefined;
-  /** For an API token, its permissions in that organization. For a user, those outside of organizations, which are fewer through an OAuth client. */
+  /**
+   * For an API token, its permissions in that organization. For a user, the permissions for requests outside of organizations. A user who calls
+   * through an organization's OAuth client has fewer of them.
+   */
   readonly permissions: PermissionSet;
   /** The bounds of a narrow API token, which limit it beyond its permissions. */
   readonly bounds?: Bounds | undefined;
@@ -27,7 +30,7 @@ export interface Caller {
 export interface CallerToken {
   readonly tokenId: string;
   readonly prefix: string;
-  /** The hash of the secret that was sent. Changes that give permissions need it to tell the present secret from the former one. */
+  /** The hash of the secret that was sent. It shows whether that is the current secret or one that was rotated away. */
   readonly hash: Buffer;
   readonly expiresAt: Timestamp | null;
 }

@@ -21,7 +21,7 @@ export class LastUse {
     this.#used[kind].set(tokenId, { ownerId, tokenId, usedAt });
   }
 
-  /** Writes the uses that were noted since the last call, and returns how many there were. A maintenance duty calls it. */
+  /** Writes what was noted since the last call, and returns the number of tokens and sessions that were used. A maintenance duty calls it. */
   async flush(database: Database): Promise<number> {
     const { organization, user, session } = this.#used;
     this.#used = nothingUsed();

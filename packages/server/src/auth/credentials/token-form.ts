@@ -1,7 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-/** An API token names its organization, and a user token its user, so that each look-up goes to one shard. */
+/** An API token names its organization, so that its look-up goes to one shard. A user token names its user. */
 export type TokenKind = "organization" | "user";
 
 export interface ParsedToken {
@@ -37,7 +37,7 @@ export function createInvitationCode(organizationId: string): { readonly code: s
   return { code: token, codeHash: tokenHash };
 }
 
-/** Returns undefined for a text that cannot be a token: the checksum rejects a mistyped one without a look-up. */
+/** Reads the kind and the owner from a token; undefined for a text that cannot be a token. The checksum rejects a mistyped one without a look-up. */
 export function parseToken(text: string): ParsedToken | undefined {
   const parsed = parse(text);
   if (parsed === undefined || parsed.prefix === invitationPrefix) return undefined;
@@ -51,8 +51,8 @@ export function parseInvitationCode(text: string): string | undefined {
 }
 
 /**
- * Creates the client id of an organization's OAuth client: `stc_<organization>_<id>`. It is public and gives no access. `id` is a new id from the
- * engine, so the client ids of an organization sort in the order of their creation.
+ * Creates the client id of an organization's OAuth client: `stc_<organization>_<id>`. It is public and gives no access. `id` is a new UUID version 7,
+ * which begins with the time, so the client ids of an organization sort in the order of their creation.
  */
 export function createClientId(organizationId: string, id: string): string {
   return `stc_${idToBase62(organizationId)}_${idToBase62(id)}`;
@@ -125,7 +125,7 @@ function toBase62(value: bigint, length: number): string {
 
 /**
  * Returns evenly distributed characters of base62. Bytes of 248 (the largest multiple of 62 that fits in a byte) or more are discarded, because they
- * would make the first characters more frequent.
+ * would make the first characters of the alphabet more frequent.
  */
 export function randomBase62(length: number): string {
   const bound = 256 - (256 % alphabet.length);

@@ -3,8 +3,8 @@ import type { ExternalClaims } from "./claims.ts";
 import type { ExternalProvider } from "./provider.ts";
 
 /**
- * Admits a person for whom a provider vouches: gives the person an account and the membership that the claims state, or rejects the person. It
- * changes memberships, so `management` implements it and `service.ts` passes it in.
+ * Admits a person for whom a provider vouches, or rejects the person. A person who is admitted has an account afterwards, and is a member with the
+ * roles that follow from the claims. This changes memberships, so `management` implements it and `service.ts` passes it in.
  */
 export type Admit = (
   provider: ExternalProvider,

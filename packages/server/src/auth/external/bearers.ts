@@ -16,7 +16,7 @@ export interface ExternalBearer {
   readonly expiresAt: Timestamp;
 }
 
-/** Accepts access tokens of the configured issuers that are made for this service. */
+/** Accepts access tokens that the configured issuers made for this service. */
 export class ExternalBearers {
   readonly #signOn: SingleSignOn;
   readonly #issuers: ReadonlySet<string>;

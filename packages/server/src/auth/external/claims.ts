@@ -28,13 +28,14 @@ const maxNameLength = 200;
 const maxRoleValues = 1_000;
 
 /**
- * An address is used only if the issuer verified it, or if the configuration trusts the issuer's addresses and the issuer does not say that this one
- * is not verified. Anybody could have typed any other address there. OpenID Connect Core, section 5.1, makes `email_verified` a boolean.
+ * Returns the person's address if the issuer verified it. If the issuer does not say whether it did, the address is returned only if the
+ * configuration trusts the issuer's addresses. Every other address is ignored, since a person may have typed somebody else's address at the issuer.
+ * OpenID Connect Core, section 5.1, makes `email_verified` a boolean.
  */
 function emailOf({ trustsEmail }: ExternalProvider, { email, email_verified: isVerified }: RawClaims) {
   if (typeof email !== "string") return undefined;
   if (isVerified === true) return email;
-  // Some issuers send a text instead.
+  // Some issuers send the text "true" and not the boolean. It counts like a missing answer.
   const mayBeVerified = isVerified === undefined || isVerified === null || isVerified === "true";
   return trustsEmail && mayBeVerified ? email : undefined;
 }

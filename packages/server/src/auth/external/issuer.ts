@@ -55,7 +55,7 @@ export class ExternalIssuer {
     this.#times = times;
   }
 
-  /** Throws `ServiceError` UnavailableError when the issuer cannot be reached. */
+  /** Throws `ServiceError` UnavailableError when the issuer cannot be reached and no description younger than `maxStaleMs` is remembered. */
   async discover(): Promise<DiscoveredIssuer> {
     const { maxAgeMs, maxStaleMs, failurePauseMs } = this.#times;
     const now = performance.now();

@@ -13,7 +13,7 @@ export interface Journey {
 }
 
 export interface Departure {
-  /** The sign-in to which the journey belongs. The state begins with its id, since all sign-ins with one provider come back to the same address. */
+  /** The id of the sign-in to which the journey belongs. The state begins with it, since all sign-ins with one provider come back to one address. */
   readonly interactionId: string;
   readonly redirectUri: string;
   readonly loginHint: string | undefined;
@@ -93,7 +93,7 @@ export async function comeBack(
     if (idToken === undefined) return notValid(new Error("The id token's signature or claims are not valid."));
     const others = await userInfoFor(openid, joined, discovered, { ...idToken.claims }, tokens.access_token);
     const claims = readClaims(provider, together(others, idToken.claims));
-    if (claims === undefined) return notValid(new Error("The id token names no subject."));
+    if (claims === undefined) return notValid(new Error("The id token names no usable subject."));
     // Many issuers leave out the claim that gives roles when a person is in no group, so a missing claim means no roles.
     const named = { ...claims, roleValues: claims.roleValues ?? [] };
     // The time is taken only from the signed token: a userinfo endpoint may report the time of another sign-in.

@@ -39,7 +39,7 @@ export function findConflicts(entries: ReadonlyMap<number, ProviderEntry>): Prob
 }
 
 const idTokensForAll =
-  "must not be a clientId: id tokens have that audience, and would be accepted as access tokens. Register a separate API";
+  "must not be a clientId: id tokens have that audience, and would be accepted as access tokens. Register a separate API at the issuer, and use its audience";
 
 function takenBefore(seen: Map<string, number>, value: string, index: number): string | undefined {
   const before = seen.get(value);
@@ -69,6 +69,6 @@ function* roleProblems({ roleClaim, roles = {}, defaultRoles }: ProviderEntry): 
   if (!isMapped && roleClaim !== undefined)
     yield ["roles", "is missing: it says which roles the values of `roleClaim` give"];
   if (!isMapped && defaultRoles === undefined) {
-    yield ["defaultRoles", "is missing: without it and `roles` nobody could sign in"];
+    yield ["defaultRoles", "is missing: if neither it nor `roles` is set, nobody can sign in"];
   }
 }

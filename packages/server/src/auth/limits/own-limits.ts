@@ -7,7 +7,7 @@ import {
 } from "../../store/access/organization-limits.ts";
 import type { Database } from "../../store/home/database.ts";
 
-/** Commits do not become visible in the order of their times, so rows of the last ten seconds are read again. */
+/** Commits do not become visible in the order of their times, so the rows from the ten seconds before the newest known row are read again. */
 const overlapMs = 10_000;
 const pageSize = 1_000;
 

@@ -1,7 +1,10 @@
 /** The acts of a caller that a quota counts. */
 export type Policy = "requests" | "submits";
 
-/** The subject of a quota: all callers of an organization together, one API token, or one user, within one organization or outside of all. */
+/**
+ * The subject of a quota: all callers of an organization together, one API token, or one user. A user has quotas for each organization, and others
+ * for requests outside of organizations.
+ */
 export type Scope = "organization" | "token" | "user";
 
 /** A change that a quota makes to the store's count. The quota is told the new total later. */
@@ -144,7 +147,6 @@ export class Quota {
     this.passMark();
   }
 
-  /** Takes a new limit or a new number of nodes. */
   adjust(limit: number, nodeCount: number): void {
     if (limit === this.#limit && nodeCount === this.#nodeCount) return;
     this.#limit = limit;

@@ -159,7 +159,6 @@ export class RateLimits {
     return ownLimits.maximumOf(config, organizationId, name);
   }
 
-  /** The maintenance duties of the rate limits. */
   duties() {
     return [
       { name: "rate-usage", everyMs: 1_000, runOnce: () => this.#share() },

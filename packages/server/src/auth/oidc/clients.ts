@@ -1,6 +1,6 @@
 import type { ClientMetadata } from "oidc-provider";
 
-/** The service's own clients. None of them can keep a secret: one is a page, and the other is the command line on everybody's machine. */
+/** The service's own clients. Neither of the two can keep a secret: one is a page, and the other is the command line on everybody's machine. */
 export const dashboardClientId = "stepwell-dashboard";
 export const commandLineClientId = "stepwell-cli";
 export const clientIds: readonly string[] = [dashboardClientId, commandLineClientId];

@@ -22,8 +22,8 @@ export interface IdTokenSubject {
 }
 
 /**
- * Verifies the service's own id tokens and no others: one algorithm, one type, one issuer, and keys from the store only. The audience must be the
- * service's own client, or have the form of an id of an organization's client, which need not exist.
+ * Verifies the service's own id tokens and no others: one algorithm, one type, one issuer, and keys from the store only. The audience must be one of
+ * the service's own clients, or have the form of the id of an organization's client. Whether that client exists is checked elsewhere.
  */
 export class IdTokens {
   readonly #parts: IdTokensParts;

@@ -24,7 +24,7 @@ export async function mayActFor(db: Queryable, clientId: string, userId: string)
   return organizationId !== undefined && (await hasOAuthConsent(db, { organizationId, clientId, userId }));
 }
 
-/** Withdraws the user's consent, and ends the sessions that the client has with them. Returns these sessions. */
+/** Withdraws the user's consent to the client, and ends the user's sessions in the client. Returns these sessions. */
 export async function withdrawConsent(
   transaction: Transaction,
   { clientId, userId }: { readonly clientId: string; readonly userId: string },

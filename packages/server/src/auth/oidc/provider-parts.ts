@@ -6,7 +6,6 @@ import type { ScopedStore } from "./scoped-store.ts";
 import type { Sessions } from "./sessions.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 
-/** The parts that the OpenID provider is built from. */
 export interface OpenIdProviderParts {
   readonly config: Config;
   readonly store: ScopedStore;

@@ -38,10 +38,10 @@ export interface NewSession {
 }
 
 /**
- * The grounds on which a session begins. They may have become invalid since they were checked, so they are checked again. `password`: the password
- * that was checked, identified by the time at which it was set. `session`: the browser session in which the person authorized a device or an
- * organization's client. `proof`: a proof that works once and was used up. `issuer`: an external issuer, which is responsible for the second factor
- * too, and may say when it last asked the person to prove who they are.
+ * The grounds on which a session begins. `password`: the password that was checked, identified by the time at which it was set. `session`: the
+ * browser session in which the person authorized a device or an organization's client. A password or a session may have become invalid after its
+ * check, so it is checked again. `proof`: a proof that works once and was used up. `issuer`: an external issuer, which is responsible for the
+ * second factor too, and may say when it last asked the person to prove who they are.
  */
 export type SessionGrounds =
   | { readonly type: "password"; readonly passwordChangedAt: Timestamp | null; readonly deviceId: string | null }
