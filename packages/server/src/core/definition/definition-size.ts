@@ -86,7 +86,7 @@ class NameCounter {
     }
   }
 
-  /** Counts the names in a schema, without those inside its properties. */
+  /** Counts the names in a schema, without those inside its properties. Each part of the schema counts as one name more. */
   #namesIn(schema: Schema): number {
     let count = 0;
     // The loop also visits schemas that it adds to the set.

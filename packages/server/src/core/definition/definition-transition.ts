@@ -18,7 +18,7 @@ export function readTransition(step: RawObject, surroundings: Surroundings): Tra
   return readTarget(
     step,
     "transitionToStep",
-    "the name of a step, null to end the job, or an object with `choose`",
+    "the name of a step, null to end the job or branch, or an object with `choose`",
     surroundings,
   );
 }
@@ -29,9 +29,9 @@ function readChoice(raw: RawObject, surroundings: Surroundings): Transition | un
     ? readOptions(raw, surroundings)
     : undefined;
   // Without `else`, a job would have no next step when none of the conditions is true.
-  const hasElse = raw.require("else", "the step to go to when no condition holds, or null to end the job");
+  const hasElse = raw.require("else", "the step to go to when no condition holds, or null to end the job or branch");
   const otherwise = hasElse
-    ? readTarget(raw, "else", "the name of a step, or null to end the job", surroundings)
+    ? readTarget(raw, "else", "the name of a step, or null to end the job or branch", surroundings)
     : undefined;
   return options === undefined || otherwise === undefined ? undefined : { options, otherwise };
 }
@@ -56,7 +56,7 @@ function readOptions(raw: RawObject, surroundings: Surroundings): readonly Choic
   return whole.length === options.length && whole.length > 0 ? whole : undefined;
 }
 
-/** A person could hardly read more options. The options of a choice are evaluated in their order, and one budget bounds their work. */
+/** A person could hardly read more options. Their evaluation has a bound of its own: all conditions of a choice share one budget. */
 const maxOptions = 100;
 
 function readOption(value: JsonValue, pointer: string, surroundings: Surroundings): ChoiceOption | undefined {
@@ -69,9 +69,9 @@ function readOption(value: JsonValue, pointer: string, surroundings: Surrounding
   const condition = raw.require("if", "an expression that is true or false, such as `output.approved`")
     ? readCondition(raw)
     : undefined;
-  const hasThen = raw.require("then", "the step to go to when the condition holds, or null to end the job");
+  const hasThen = raw.require("then", "the step to go to when the condition holds, or null to end the job or branch");
   const then = hasThen
-    ? readTarget(raw, "then", "the name of a step, or null to end the job", surroundings)
+    ? readTarget(raw, "then", "the name of a step, or null to end the job or branch", surroundings)
     : undefined;
   return condition === undefined || then === undefined ? undefined : { condition, then };
 }

@@ -30,7 +30,7 @@ interface WorkSurroundings extends ConfigSurroundings {
 
 /**
  * Reads the work of a step. `details` are its `integrationDetails`. When the step's type is unknown, `kind` and the result are undefined. When the
- * config has problems, the result has the parts of the config that could be read, so that the rest of the definition is checked too. For a fork, the
+ * config has problems, the result has placeholders for what could not be read, so that the rest of the definition is checked too. For a fork, the
  * result is then undefined.
  */
 export function readWork(
@@ -74,7 +74,7 @@ interface Parts {
   readonly config: JsonObject;
   readonly open: OpenFields | undefined;
   readonly places: ReadonlySet<string>;
-  /** Whether the config passed the checks of its executor, so that the executor may read it. */
+  /** Whether the config passed the checks of its executor, now or when the version was registered. The executor may then read it. */
   readonly isRight: boolean;
   readonly surroundings: WorkSurroundings;
 }

@@ -29,9 +29,9 @@ export interface DefinitionLimits {
 
 /**
  * Parses the text of a definition. If it has problems, returns all that can be found at once, up to `maxProblems`, each with a pointer into the
- * definition and its place in the text. With and without problems, there may be warnings about data that may not fit when a job runs. The text of a
- * registered version is only parsed. No limits and no further checks apply to a registered version, because a lowered limit or a new check must not
- * stop its jobs.
+ * definition and its place in the text. Whether it has problems or not, there may be warnings, for example about data that may not fit when a job
+ * runs. The text of a registered version is only parsed. No limits and no further checks apply to a registered version, because a lowered limit or a
+ * new check must not stop its jobs.
  */
 export function parseDefinition(
   text: string,
@@ -185,7 +185,7 @@ function readSteps(raw: RawObject, schemas: ReadonlyMap<string, Schema> | undefi
   return [];
 }
 
-/** Undefined when a part of the step was refused. */
+/** Undefined when a required part of the step is missing or was refused. */
 function completeStep(rough: RoughStep): StepDefinition | undefined {
   const { name, type, work, input, output, inputSchema, outputSchema, transitionToStep, onFailure } = rough;
   if (name === undefined || transitionToStep === undefined || type === undefined || work === undefined)

@@ -2,7 +2,7 @@ import type { JsonValue } from "../json/json.ts";
 import { hasFormat } from "../schema/formats/format.ts";
 import { endOfTime, momentOf } from "../time.ts";
 
-/** The length of a step's sleep: either a number of milliseconds from its start (`ms`), or a time (`untilMs`, in milliseconds since 1970). */
+/** How long a step sleeps: for a number of milliseconds (`ms`), or until a time (`untilMs`, in milliseconds since 1970). */
 export type Delay = { readonly ms: number } | { readonly untilMs: number };
 
 /** The time at which a step that begins its sleep at `now` continues, in milliseconds since 1970. */
@@ -14,8 +14,8 @@ export function delayEnd(delay: Delay, now: number): number {
 export const maxDelaySeconds = 31_536_000;
 
 /**
- * Reads the delay in a step's config, which must have either `seconds` or `until`. If the config is wrong, returns the wrong field (empty when it is
- * not one of the two) and the problem.
+ * Reads the delay in a step's config, which must have either `seconds` or `until`. If the config is wrong, returns the problem and the
+ * wrong field. The field is empty when the config has both fields or neither of them.
  */
 export function readDelay({
   seconds,

@@ -38,13 +38,13 @@ export interface PassKind extends Kind {
 
 export interface WaitKind extends Kind {
   readonly behaviour: "wait";
-  /** Called with a config that fits `configSchema` and `checkConfig`. */
+  /** Called with a config that fits `configSchema` and in which `checkConfig` finds no problem. */
   readonly waitRule: (config: JsonObject) => WaitRule;
 }
 
 export interface DelayKind extends Kind {
   readonly behaviour: "delay";
-  /** Called with a config that fits `configSchema` and `checkConfig`. */
+  /** Called with a config that fits `configSchema` and in which `checkConfig` finds no problem. */
   readonly delayOf: (config: JsonObject) => Delay;
 }
 
@@ -52,13 +52,16 @@ export interface CallKind extends Kind {
   readonly behaviour: "call";
   /** The schema of every successful answer, if the executor knows it. */
   readonly resultSchema?: JsonObject;
-  /** The timeout of one attempt in milliseconds, if the config has one. Called with a config that fits `configSchema` and `checkConfig`. */
+  /**
+   * The timeout of one attempt in milliseconds, if the config has one. Called with a config that fits `configSchema` and in which `checkConfig` finds
+   * no problem.
+   */
   readonly timeoutMsOf?: (config: JsonObject) => number | undefined;
 }
 
 export interface TaskKind extends Kind {
   readonly behaviour: "task";
-  /** Called with a config that fits `configSchema` and `checkConfig`. */
+  /** Called with a config that fits `configSchema` and in which `checkConfig` finds no problem. */
   readonly taskTerms: (config: JsonObject) => TaskTerms;
 }
 
@@ -73,7 +76,7 @@ export interface TaskTerms {
 
 export interface JobKind extends Kind {
   readonly behaviour: "job";
-  /** Called with a config that fits `configSchema` and `checkConfig`. */
+  /** Called with a config that fits `configSchema` and in which `checkConfig` finds no problem. */
   readonly childTerms: (config: JsonObject) => ChildTerms;
 }
 
@@ -88,7 +91,7 @@ export interface ChildTerms {
 
 export interface ForkKind extends Kind {
   readonly behaviour: "fork";
-  /** Called with a config that fits `configSchema` and `checkConfig`. The config has no items when expressions give them. */
+  /** Called with a config that fits `configSchema` and in which `checkConfig` finds no problem. It has no items when expressions give them. */
   readonly forkRule: (config: JsonObject) => ForkRule;
 }
 

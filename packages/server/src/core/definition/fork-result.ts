@@ -6,7 +6,7 @@ import { branchErrorSchema } from "./failures/error-schemas.ts";
 /** The statuses of an item when failures are collected. */
 export const itemStatuses = { succeeded: "succeeded", failed: "failed" } as const;
 
-/** The largest number of items in a list. */
+/** The largest number of items in the list of a forEach. */
 export const maxItems = 10_000;
 
 /** The lowest and the highest number of items that a list may have. */

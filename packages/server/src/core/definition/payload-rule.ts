@@ -23,14 +23,15 @@ export interface PayloadRule {
 type Definitions = Pick<StepDefinition, "work" | "inputSchema" | "outputSchema">;
 
 /**
- * Returns the payload rule of a step; undefined when the step takes no property from payloads. An event overwrites a property that the input
- * definition declares only if the event's own payload definition declares it, too. Otherwise the sender of an event could, for example, change the
- * order that is being approved.
+ * Returns the payload rule of a step; undefined when the step takes no property from payloads. If the input definition declares a property, an event
+ * overwrites it only if the event's own payload definition declares it, too. Without this rule, the sender of an event could, for example, change
+ * the order that is being approved.
  */
 export function payloadRuleOf(step: Definitions): PayloadRule | undefined {
   const { work, inputSchema, outputSchema } = step;
   if (work.kind !== "wait") return undefined;
-  // Hundreds of steps may share two definitions with thousands of names, so they share a rule. A step with payload definitions has its own.
+  // Steps with the same input and output definitions share a rule, because there may be hundreds of them, with thousands of names. A step with
+  // payload definitions has its own rule.
   const owner = work.payloadSchemas.size === 0 ? inputSchema : work.payloadSchemas;
   const rules = knownRules.get(owner) ?? new WeakMap<Schema, { readonly rule: PayloadRule | undefined }>();
   knownRules.set(owner, rules);

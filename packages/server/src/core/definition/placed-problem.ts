@@ -20,7 +20,7 @@ export function placeProblems(text: string, problems: readonly FoundProblem[]): 
   });
 }
 
-/** Makes a text such as "/steps/0/name (line 4, column 7)". Empty for a problem of the whole definition. */
+/** Returns a text such as "/steps/0/name (line 4, column 7)". The text is empty when the problem's pointer is empty. */
 export function describePlace(problem: PlacedProblem): string {
   return problem.pointer && `${problem.pointer} (${describePosition(problem)})`;
 }

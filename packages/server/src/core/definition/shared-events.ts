@@ -5,8 +5,8 @@ import type { StepDefinition } from "./definition-parts.ts";
 import { payloadRuleOf } from "./payload-rule.ts";
 
 /**
- * Refuses payload definitions and output definitions that no payload of an event could all fit, as far as the schemas show. When an event is sent, it
- * is checked against every step that lists its id. So nobody could ever send that event.
+ * Refuses two payload definitions or output definitions for one event if the schemas show that no payload could fit both. An event is checked against
+ * every step that lists its id. So nobody could ever send such an event.
  */
 export function checkSharedEvents(steps: readonly StepDefinition[], problems: ProblemList): void {
   const check = new SharedEvents(problems);
@@ -37,7 +37,7 @@ interface Part {
   readonly isWhole: boolean;
 }
 
-/** Steps with equal requirements are compared only once, because hundreds of steps may list the same id. */
+/** Lists the first of several steps with equal requirements, because hundreds of steps may list the same id, and all listings are compared. */
 function listingsByEventId(steps: readonly StepDefinition[]): ReadonlyMap<string, readonly Listing[]> {
   const numbers = new Map<Schema | undefined, number>();
   const numberOf = (schema: Schema | undefined): number => {
@@ -87,7 +87,8 @@ function declaredSchemas(schema: Schema): ReadonlyMap<string, Schema> {
 }
 
 /**
- * The bound on look-ups. Many steps with thousands of properties each are compared only in part. The remaining problems show when an event is sent.
+ * The maximum number of properties and pairs of steps that one check compares. Many steps with thousands of properties each are only partly compared.
+ * A problem that is not found here appears when an event is sent.
  */
 const maxLookUps = 200_000;
 

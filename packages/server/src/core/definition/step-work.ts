@@ -36,7 +36,7 @@ export type CallWork = NodeCallWork | TaskWork | ChildWork;
 /** A node makes the call. */
 export interface NodeCallWork extends CallFields {
   readonly by: "node";
-  /** The config, which fits the config schema of the step's executor. */
+  /** The config of the step. A text with an expression stays as it was written. */
   readonly config: JsonObject;
   /** The fields of the config that have expressions; undefined when there are none. */
   readonly openConfig: OpenFields | undefined;
@@ -48,7 +48,7 @@ export interface TaskWork extends CallFields {
   readonly terms: TaskTerms | Resolvable<TaskTerms>;
 }
 
-/** A child job makes the call: a node creates the child. If the step waits for the child, the child reports the outcome when it ends. */
+/** A node creates a child job, which does the work of the call. If the step waits for the child, the child reports the outcome when it ends. */
 export interface ChildWork extends CallFields {
   readonly by: "job";
   readonly terms: ChildTerms | Resolvable<ChildTerms>;
@@ -81,7 +81,7 @@ export interface ItemList {
   readonly items: readonly JsonValue[];
 }
 
-/** The first steps of a step's branches, in their order. Empty when the step is not a fork. A body has one first step, which has no branch name. */
+/** The first steps of a step's branches, in their order. Empty when the step is not a fork. A forEach has one first step, without a branch name. */
 export function startsOf(
   work: StepWork | undefined,
 ): readonly (Omit<BranchStart, "name"> & { readonly name?: string })[] {

@@ -58,7 +58,7 @@ function wayOut(plan: Plan, error: JobError): { advice: string; operation: Helpf
   const kind = plan.steps.get(error.step)?.work.kind;
   const isCall = kind === "call";
   if (error.code === "Timeout" && error.type === jobTimeoutType) {
-    const advice = `Find out what took so long, ${resume}, and the whole time of the job starts again.`;
+    const advice = `Find out what took so long, ${resume}, and the timeout of the whole job starts again.`;
     return { advice, operation: "ResumeJob" };
   }
   const waitAnew = {

@@ -6,7 +6,7 @@ import type { JsonValue } from "../json/json.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Timestamp } from "../time.ts";
 
-/** The answer to the question why a job does not move: one sentence, and the facts on which it is based. */
+/** The answer to the question why a job does not move: a short text (`sentence`), and the facts on which it is based. */
 export interface Explanation {
   readonly state: ExplainedState;
   readonly sentence: string;
@@ -16,7 +16,7 @@ export interface Explanation {
 /**
  * - `due`: the job continues as soon as a node finds it.
  * - `roomFull`: the job is due, but the node that answers has no room for another call of its organization.
- * - `queued`: a node holds the call but has not begun it.
+ * - `queued`: a node holds the call and has not begun it, or holds so many calls that this call may not have begun.
  * - `calling`: the call is under way.
  * - `nodeLost`: the node that holds the call has not renewed its heartbeat in time.
  * - `retrying`: the next attempt waits for its time.
@@ -67,7 +67,7 @@ export interface ExplanationFacts {
   /** The time at which the whole job fails, if its definition has a timeout. */
   readonly jobTimeoutAt?: Timestamp;
   readonly lastError?: StepError;
-  /** The branch that has been open longest among those that wait for events, a worker, a child job, an attempt or the end of a sleep. */
+  /** The branch that has been open longest among those that wait for events, a worker, a child job, the next attempt or the end of a sleep. */
   readonly branch?: string;
   /** The step in which that branch is. `step` is the step that has the branches. */
   readonly branchStep?: string;
@@ -154,7 +154,7 @@ export interface Circumstances {
   /** The job's history in its order: all of it, or its newest part. */
   readonly entries: readonly Entry<unknown>[];
   readonly now: Timestamp;
-  /** The call that the next fields describe. The job owes it or has it under way. Null when there is no such call. */
+  /** The call that `node`, `task`, `child` and `hasCallBegun` describe. The job owes it or has it under way. Null when there is no such call. */
   readonly call: CallName | null;
   /** The node that holds the call; null when no node does. */
   readonly node: NodeFacts | null;
@@ -171,6 +171,6 @@ export interface Circumstances {
   /** Whether the call has begun. Undefined when another node holds it, because only that node knows. */
   readonly hasCallBegun: boolean | undefined;
   readonly defaultTimeoutMs: number;
-  /** The name of the user or API token that cancelled the job; undefined when neither did, or when it is gone. */
+  /** The name of the user or API token that cancelled the job. Undefined when neither did, or when the user or token does not exist any more. */
   readonly cancelledByName: string | undefined;
 }

@@ -70,7 +70,7 @@ function forked(circumstances: Circumstances, step: ForkedStep): Explanation {
   };
 }
 
-/** Explains the branch that has been open longest. Branches that only wait for a call of a node are left out. */
+/** Explains the branch that has been open longest among those that wait for events, a worker, a child job, the next attempt or the end of a sleep. */
 function openLongest(circumstances: Circumstances): { branch: string; explained: Explanation } | undefined {
   const { job, entries, steps, task, child, call } = circumstances;
   if (job.state.status !== "RUNNING") return undefined;
@@ -176,7 +176,7 @@ function calling(circumstances: Circumstances, step: CallingStep): Explanation {
     const end = work?.timeoutMs === undefined ? {} : { timeoutAt };
     return ofTask(circumstances, step, task, { ...facts, ...end });
   }
-  // If the caller may not see the child, the child is unknown here, and the row of the call names no node.
+  // If the caller may not see the child, `child` is null. But once the child exists, no node holds the call.
   if (child !== null || (work?.by === "job" && node === null)) {
     const end = work?.timeoutMs === undefined ? {} : { timeoutAt };
     return waitingForJob(step, child, { ...facts, ...end }, now);

@@ -8,7 +8,7 @@ import { duration } from "./words.ts";
 export interface ParkedCircumstances {
   readonly job: Pick<Job, "workflowName" | "versionNumber">;
   readonly nodeName: string;
-  /** True when the node cannot read the job's version. False when only this job fails on the node. */
+  /** True when the node cannot read the job's version. False when an internal error occurred while the node continued the job. */
   readonly isVersion: boolean;
   /** The reason, as a part of the sentence. Undefined when only the node's log may show it. */
   readonly reason: string | undefined;

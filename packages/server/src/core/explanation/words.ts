@@ -27,10 +27,10 @@ export function listed(names: readonly string[]): string {
 }
 
 const maxListed = 5;
-/** A user's message may be long, but the sentence must stay short. */
+/** The maximum number of UTF-16 units of an error's message in a sentence. The message may come from a user's program and be much longer. */
 const maxMessageLength = 300;
 
-/** Describes an error, with a full stop. */
+/** Describes an error in a text that ends like a sentence. */
 export function errorText({ code, type, message }: { code: string; type?: string; message: string }): string {
   const isLong = message.length > maxMessageLength;
   const text = (isLong ? `${message.slice(0, maxMessageLength).toWellFormed()}…` : message).replace(/\s+/g, " ").trim();

@@ -18,7 +18,7 @@ export class Budget {
     this.#limits = limits;
   }
 
-  /** The work that was spent so far, in units. */
+  /** The work that has been spent so far, in units. */
   get work(): number {
     return this.#work;
   }
@@ -62,7 +62,7 @@ export class Budget {
     const known = this.#matchers.get(source);
     if (known !== undefined) return known;
     this.spend(workToReadPattern + Math.min(source.length, maxPatternLength) * workPerPatternCharacter);
-    // The message shows no details, because it would quote the pattern, which may come from the data. A problem with a literal is reported at
+    // The message shows no details, because they quote the pattern, which may come from the data. A problem with a literal is reported at
     // registration.
     if (problemOfSource(source) !== undefined)
       fail("has a pattern that is not a regular expression in RE2 syntax, or is too large");
@@ -127,7 +127,7 @@ export const unitsPerSortedKey = 16;
 
 const workToReadPattern = 200;
 const workPerPatternCharacter = 30;
-/** One pattern may be almost as large as all patterns of a definition together (`schema/patterns/pattern-book.ts`). */
+/** The maximum `work` of one pattern. All patterns of a definition together may have a little more (`schema/patterns/pattern-book.ts`). */
 const maxPatternWork = 8_000;
-/** A unit of a pattern's work takes up to 3.5 µs. */
+/** The units of the budget for one unit of a pattern's `work`. Compiling takes up to 3.5 µs for each unit of `work`. */
 const workPerPatternWork = 200;

@@ -11,8 +11,8 @@ import type { NamedNode, Node, NodeOf } from "./tree.ts";
 import { Duration, describeKinds, isMap, kindOf, numberWithin, Timestamp, toJson, type Value } from "./value.ts";
 
 /**
- * Returns the value of an expression, or the reason why it has none. The result depends only on the values in the scope. `depth` is the depth of the
- * value in the output.
+ * Returns the value of an expression, or the reason why it has none. The result depends only on the arguments, and not on the machine or its clock.
+ * `depth` is the depth of the value in the output.
  */
 export function evaluate(
   expression: Expression,
@@ -302,9 +302,9 @@ function notThere(node: NodeOf<"root"> | NamedNode): string {
     case "root":
       return "is not there at this point of the job";
     case "step":
-      return `is not there: the step ${quoted(node.step)} did not run, or has no ${node.part} yet; \`has\` asks whether it is`;
+      return `is not there: the step ${quoted(node.step)} did not run, or has no ${node.part} yet; \`has\` tells whether it is there`;
     case "event":
-      return `is not there: no event ${quoted(node.eventId)} came, or it had no payload; \`has\` asks whether it is`;
+      return `is not there: no event ${quoted(node.eventId)} came, or it had no payload; \`has\` tells whether it is there`;
     case "fork":
       return `is not there: this step is not in the body of a forEach with the name ${quoted(node.fork)}`;
   }
@@ -316,7 +316,7 @@ function getItem(list: readonly JsonValue[], index: number): JsonValue | undefin
 
 const noItem = "has no item at that place; the first item is at 0, and `size(list)` tells how many there are";
 
-/** The message does not show the value of a key, because it may be a secret. */
+/** The message shows a key as the expression writes it. If the key is computed, its text is not shown, because it may be a secret. */
 function missing(source: string, node: Node): string {
   return `is not there; before you read it, ask with ${quoted(`has(${source.slice(node.start, node.end)})`)}`;
 }

@@ -5,7 +5,7 @@ import type { Macro } from "./tree.ts";
 
 /** The documentation of something that an expression can call: a function, a macro, or `has`. */
 export interface FunctionDescription extends Pick<ExpressionFunction, "name" | "forms" | "summary" | "example"> {
-  /** The form of a call: "`list.map(item, value)`". */
+  /** The form of a call, such as `list.filter(item, condition)`. */
   readonly signature: string;
 }
 

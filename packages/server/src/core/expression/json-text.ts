@@ -4,8 +4,9 @@ import { type Budget, unitsPerSortedKey } from "./budget.ts";
 import { toJson, type Value } from "./value.ts";
 
 /**
- * Returns the value as JSON text, but a text or a time without quotes. The keys of each object are sorted, because the properties of a job's input
- * may have another order after the job was read from the store, and an expression must not show whether the node was restarted.
+ * Returns the value as JSON text. If the value itself is a text, a timestamp or a duration, it has no quotes. The keys of each object are sorted,
+ * because the properties of a job's input may have another order after the job was read from the store, and an expression must not show whether the
+ * node was restarted.
  */
 export function jsonText(value: Value, budget: Budget): string {
   const json = toJson(value, budget);
@@ -33,5 +34,5 @@ function spendOnMembers(value: Value, budget: Budget): void {
 }
 
 const unitsPerScalar = 6;
-/** A character may need an escape. */
+/** Fewer than for plain text, because a character may need an escape. */
 const charactersPerUnit = 3;

@@ -76,7 +76,7 @@ function wordsOf(error: ParseError, source: string): string {
     case "newline_in_string":
       return "has a line break in a text; write it as `\\n`";
     case "reserved_identifier":
-      return `\`${found}\` is a reserved word; a property of that name is read by brackets, as in \`input["${found}"]\``;
+      return `\`${found}\` is a reserved word; a property of that name is read with brackets, as in \`input["${found}"]\``;
     case "limit_exceeded":
       return "is too large or nested too deeply; divide it among several steps";
     case "invalid_macro_argument":

@@ -9,11 +9,11 @@ export interface Reference {
   readonly fork?: string;
   /** Left out for a root such as `input`, and when `has()` asks only for the step, the event or the fork itself. */
   readonly part?: StepPart | EventPart | ForkPart;
-  /** The first property of the part that is read. Left out when the whole part is read, or when the name of the property is not a literal. */
+  /** The property of the part that is read: `a` for `input.a.b`. Left out when the whole part is read, or when the name is not a literal. */
   readonly property?: string;
 }
 
-/** Lists every part of the scope that a tree reads, each once. */
+/** Lists what a tree reads from the scope. Equal references are listed only once. */
 export function referencesOf(tree: Node): readonly Reference[] {
   const found: Reference[] = [];
   const visit = (node: Node, property: string | undefined): void => {

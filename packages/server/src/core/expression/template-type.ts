@@ -78,7 +78,7 @@ class TemplateTyping {
   }
 }
 
-/** Returns a schema in which each property and item has its own type, because later steps read them one by one. */
+/** Returns a schema in which each property, and each item of a short list, has its own type, because later steps read them one by one. */
 function schemaOfConstant(value: JsonValue): Schema {
   if (typeof value !== "object" || value === null) return typeOfValue(value).schema;
   const known = constants.get(value) ?? newSchema({ ...shapeOf(value), allowed: allowOnly([value]) });

@@ -27,7 +27,7 @@ export class Duration {
 
   constructor(ms: number) {
     if (!(Math.abs(ms) <= maxDurationMs)) fail("is a duration of more than 10,000 years", "range");
-    // Adding 0 turns -0 into 0. Otherwise the text would be "-0s".
+    // Adding 0 turns -0 into 0, so that a duration of zero has only one form.
     this.ms = ms + 0;
   }
 
@@ -52,7 +52,7 @@ export function kindOf(value: Value): Kinds {
   return typeOf(value);
 }
 
-/** Words for the kinds in the middle of a sentence, such as "a string or a timestamp". */
+/** Describes the kinds, such as "a string or a timestamp". The words are for the middle of a sentence. */
 export function describeKinds(set: Kinds): string {
   if ((set & anyKind) === anyKind || set === allTypes) return "anything";
   const words = [

@@ -5,13 +5,13 @@ import type { BranchError, StepError } from "./job-state.ts";
 export type BranchResult = { readonly output: JsonValue } | { readonly error: BranchError };
 
 /**
- * Makes the failure of a branch from the failure of its step. If that failure was caused in a branch or a child of the step, the cause is passed on.
+ * Makes the failure of a branch from the failure of its step. If the step failed because of a branch or a child job of its own, returns that cause.
  */
 export function branchErrorOf({ code, message, type, cause }: StepError, step: string, branch: string): BranchError {
   return cause ?? { code, message, ...(type !== undefined && { type }), step, branch };
 }
 
-/** The result of a branch that gets a row of its own, next to the large values of the job. */
+/** A branch's result that gets a row of its own, next to the large values of the job. */
 export interface NumberedResult {
   readonly valueNumber: number;
   readonly result: BranchResult;

@@ -25,7 +25,7 @@ export interface BranchRun {
 export const branchRunStatuses = ["failed", "open", "cancelled", "succeeded"] as const;
 export type BranchRunStatus = (typeof branchRunStatuses)[number];
 
-/** Chooses the visit of a fork whose branches are wanted. If the step or the visit is undefined, it is the latest one that fits. */
+/** Chooses the visit of a fork whose branches are wanted. If `step` or `visit` is undefined, the latest visit that fits is chosen. */
 export interface ForkSearch {
   /** The branch in which the fork is. */
   readonly parent: string;

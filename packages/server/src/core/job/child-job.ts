@@ -37,7 +37,7 @@ function timeIn(id: string): Timestamp {
   return Number.parseInt(id.replace("-", "").slice(0, 12), 16);
 }
 
-/** The namespace of the UUIDs whose hash is a part of the ids of child jobs. */
+/** The namespace of the version 5 UUIDs from which `childIdOf` takes its hashes. */
 const childIds = "6c1f0c6e-3b8f-4b0e-9d7a-6f4f6f2f1d51";
 
 /** Returns the outcome of an ended job, as its parent gets it. */

@@ -10,8 +10,9 @@ import type { Carried } from "./job-state.ts";
 const maxStepsPerCommit = 200;
 
 /**
- * The bound on the values that one change writes into the history, in characters and members. It leaves room for the largest input and the largest
- * output of a step. Without it, a chain of steps over an input of 1 MiB would write hundreds of megabytes at once, which takes too long on any store.
+ * The size of the values that one change writes into the history, in characters and members, after which the commit ends. It is about the default
+ * maximum of an input and of an output together. Without it, a chain of steps over an input of 1 MiB would write hundreds of megabytes at once, which
+ * takes too long on any store.
  */
 const maxStoredSize = 2_000_000;
 
@@ -23,7 +24,7 @@ const maxExpressionWork = 250_000;
 
 const workPerSlot = 10;
 
-/** Measuring a byte always takes the same time, even when the byte belongs to an escaped character, which may have six bytes. */
+/** The bytes that are measured in one unit of work. Each byte takes the same time, even in an escaped character, which may have six bytes. */
 const measuredBytesPerUnit = 16;
 
 /** The work that one change of a job does. After a certain amount of work the commit ends, and the job continues in the next commit. */

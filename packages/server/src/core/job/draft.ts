@@ -46,17 +46,17 @@ export class JobDraft {
   readonly at: Timestamp;
   readonly job: Job;
   progress: Progress;
-  /** The current branch, and the values that it carries. It is the branch that this change moves. */
+  /** The current branch, and the values that it carries. A change moves one branch after another; the current branch is the one that moves now. */
   branch: string = mainBranch;
   carried: Carried;
   leaseEpoch: number;
   /** The work of this change, in all branches. */
   readonly work = new CommitWork();
-  /** The branches that are at a fork that may have room for one more branch. The branch that was added last is at the end. */
+  /** The paths of the branches that are at a fork which may have room for another branch. The fork that was added last gets its branches first. */
   readonly forksWithRoom: string[] = [];
   /** The payloads of those kept events that a wait may read now. */
   payloads: EventPayloads;
-  /** The results of branches that have rows of their own and were read. */
+  /** Those results of branches that have rows of their own and were read. */
   readonly results: BranchResults;
   /**
    * The time that is written into the history. It never decreases, although the database's clock as read by different nodes may differ by some
@@ -243,7 +243,8 @@ export class JobDraft {
     this.#isMoved = true;
     const phase = this.standOf(branch)?.phase;
     this.#cursors.delete(branch);
-    // Only a fork has branches in it. Without this check, each of a thousand ending branches would look at all others.
+    // Only a branch at a fork has branches inside, and it may be stopped there. Without this check, each of a thousand ending branches would look at
+    // all others.
     if (phase !== "forked" && phase !== "stopped") return;
     for (const other of [...this.#cursors.keys()]) if (isInside(other, branch)) this.#cursors.delete(other);
   }
@@ -329,8 +330,8 @@ export class JobDraft {
   }
 
   /**
-   * The input of a step, as the history stores it. If it is the same object as the job's input or as the latest output of this change, it is stored
-   * as a reference to that value.
+   * The input of a step, as the history stores it. If it is the same object as the job's input, or as the branch's latest output in this change, it
+   * is stored as a reference to that value.
    */
   storedInput(input: JsonValue): StoredValue {
     this.#startedWith = input;
@@ -362,7 +363,7 @@ export class JobDraft {
 
   /**
    * Returns the state after the change, and whether the job has finished. If it has, and its parent waits for it, this also returns the notice for
-   * the parent. The state then says no more that the parent waits, so that the notice is sent only once.
+   * the parent. The state then no longer says that the parent waits, so that the notice is sent only once.
    */
   #ending(): { readonly state: JobState; readonly isFinished: boolean; readonly notice?: ChildNotice } {
     const state = this.#state();

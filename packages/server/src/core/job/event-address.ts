@@ -8,7 +8,7 @@ import type { PendingState, RunningState, WaitVisit } from "./job-state.ts";
 import { placeOf } from "./result-rows.ts";
 import type { AnyCursor } from "./resume-point.ts";
 
-/** The visit of a wait step for which an event was sent: any visit, or one visit. If the event cannot be sent for that visit, the reason. */
+/** What an event was sent for: any wait, or one visit of one wait step. If the event cannot be sent for what the request names, the reason. */
 export type EventAddress =
   | { readonly type: "any" }
   | { readonly type: "one"; readonly visit: WaitVisit }
@@ -106,7 +106,10 @@ function levelsOf(path: string) {
   return levels;
 }
 
-/** Whether a branch that is not open is over. It is over when its fork has begun it already, or when the visit of the fork in its path is over. */
+/**
+ * Whether a branch that is not open is over. It is over when its fork has begun it already, when the visit of the fork in its path is over, or when a
+ * branch around it is over.
+ */
 function hasBegun(plan: Plan, state: PendingState | RunningState, path: string): boolean {
   const level = levelOf(path);
   const parent = state.cursors.find(({ branch }) => branch === parentOf(path));
@@ -121,7 +124,7 @@ function hasBegun(plan: Plan, state: PendingState | RunningState, path: string):
   return work?.kind === "fork" && placeOf(work.rule, key) < stand.begunCount;
 }
 
-/** Where a branch is, or where it continues after a resume if it is stopped. */
+/** Where a branch is. For a stopped branch, this is where a resume continues it. */
 function pointOf(cursor: AnyCursor | undefined) {
   const stand = cursor?.stand;
   return stand?.phase === "stopped" ? stand.point : stand;

@@ -16,7 +16,7 @@ import { ignored, invalid, rejected } from "./verdicts.ts";
 export function receiveEvent(draftFor: DraftFor, plan: Plan, job: Job, fact: EventReceived): Change {
   const { state } = job;
   if (state.status !== "PENDING" && state.status !== "RUNNING") {
-    return rejected(job, `The job is ${state.status} and accepts no more events.`);
+    return rejected(job, `The job is ${state.status}, so it accepts no events.`);
   }
   const { eventId, payload } = fact;
   const listing = plan.waitsByEventId.get(eventId) ?? [];
@@ -46,7 +46,7 @@ export function receiveEvent(draftFor: DraftFor, plan: Plan, job: Job, fact: Eve
   if (full !== undefined) return noRoom(job, full);
   if (listing.length === 0 && isForWait && awaiting === undefined) {
     const crowded = noRoomForUnlistedId(plan, progress);
-    // Each wait that takes a kept event makes room.
+    // The sender may try again soon: each wait that takes a kept event makes room.
     if (crowded !== undefined) return noRoom(job, crowded, { isPassing: true });
   }
   const outcome = awaiting !== undefined ? "matched" : isForWait ? "buffered" : "unmatched";
@@ -83,7 +83,7 @@ function noRoomForEvent(progress: Progress, isListed: boolean, { maxEvents }: Jo
   }
   return eventCount - unmatchedCount < maxEvents
     ? undefined
-    : `The job has ${maxEvents} events that steps of its version list, which is the maximum of one job.`;
+    : `The job has ${maxEvents} events for its wait steps, which is the maximum of one job.`;
 }
 
 /**
@@ -96,7 +96,7 @@ function noRoomForUnlistedId({ listedEventIds }: Plan, progress: Progress): stri
   const eventIds = [...Object.keys(bufferedEvents), ...addressedEvents.map(({ eventId }) => eventId)];
   return eventIds.filter((eventId) => !listedEventIds.has(eventId)).length < maxUnlistedEvents
     ? undefined
-    : `The job has ${maxUnlistedEvents} events that it keeps for later waits and whose event ids come from expressions. This is the maximum of one job. Send the event when the job waits for it.`;
+    : `The job keeps ${maxUnlistedEvents} events whose ids no step of its version lists, for waits whose event ids come from expressions. This is the maximum of one job. Send the event when the job waits for it.`;
 }
 
 const maxUnlistedEvents = 1_000;

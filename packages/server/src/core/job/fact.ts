@@ -56,11 +56,11 @@ export interface Failure {
    * - `ordinary`: the call is tried again as the step's policy says.
    * - `transient`: the call was not carried out (throttled, unreachable), or does no harm when it is made twice. It is tried again even without a
    *   policy.
-   * - `postponed`: the service itself has not begun the call because there was no room for it. It is tried again after `retryAfterMs`, any number of
-   *   times.
+   * - `postponed`: the service itself could not begin the call yet, for example because there was no room. It is tried again after `retryAfterMs`,
+   *   any number of times.
    */
   readonly kind: "permanent" | "ordinary" | "transient" | "postponed";
-  /** The wait in milliseconds that the called side asked for before the next attempt. */
+  /** The time to wait before the next attempt, in milliseconds. The called side asked for it, or the service itself when it postponed the call. */
   readonly retryAfterMs?: number;
 }
 
@@ -167,7 +167,7 @@ export type EventChange =
       readonly eventNumber: number;
       readonly eventId: string;
       readonly payload: JsonValue | undefined;
-      /** The only visit that the event is for. */
+      /** The only visit that the event is for; undefined when it is for any wait. */
       readonly address: WaitVisit | undefined;
       readonly outcome: "matched" | "buffered" | "unmatched";
       readonly sentBy: Actor;
@@ -214,7 +214,7 @@ export interface Change {
   readonly effects: readonly CallEffect[];
   /** Results of branches that get rows of their own. */
   readonly results: readonly NumberedResult[];
-  /** The notice for the parent, once a job that it waits for has ended. Left out otherwise. */
+  /** The notice for the parent, when this change ends the job and the parent waits for it. Left out otherwise. */
   readonly notice?: ChildNotice;
   readonly verdict: Verdict;
 }

@@ -81,7 +81,6 @@ export function resumeFork(draft: JobDraft, point: ForkedStep): ForkOutcome {
   return proceed(draft, step);
 }
 
-/** Ends the current branch, with this output. */
 export function endBranch(draft: JobDraft, output: JsonValue): ForkOutcome {
   const path = draft.branch;
   const { fork, step, level } = leaveBranch(draft);

@@ -8,7 +8,7 @@ import type { JobError, StepError } from "./job-state.ts";
 /** One transition of a job, exactly as it is stored. `sequence` counts from 1 without gaps. */
 export type HistoryEntry = Entry<StoredValue>;
 
-/** A history entry. `Value` is the form in which the entry holds the input or the output of a step. */
+/** A history entry. `Value` is the form in which the entry holds its value: the input, the output or the items of a step. */
 export type Entry<Value> = { readonly sequence: number; readonly at: Timestamp } & Transition<Value>;
 
 export type Transition<Value = StoredValue> =
@@ -184,7 +184,7 @@ export function withValue<Value, Other>(entry: Entry<Value>, toValue: (value: Va
 
 /** One visit of a step. `Value` is the form of its input and its output. */
 export interface StepRun<Value = ShownValue> {
-  /** The sequence of the entry with which it started. */
+  /** The sequence number of the history entry with which the run started. */
   readonly sequence: number;
   readonly name: string;
   /** The path of the branch; left out for the main line. */

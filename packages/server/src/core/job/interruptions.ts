@@ -1,13 +1,13 @@
-/** A call is carried out by a node, which carries out many at a time, or by a worker, whose lease is for this one task. */
+/** A call is carried out by a node, which has one lease for all its calls, or by a worker, which has a lease for each of its tasks. */
 export type CallHolder = "node" | "worker";
 
 /** A dying node interrupts all its calls, and any of them may be the cause. So the first losses of a call only make it a suspect. */
 const suspectAfterInterruptions = 2;
 
 /**
- * The maximum number of interruptions for which a call is blamed. Without a maximum, a step that crashes its node would move from node to node for
- * ever. A call of a node is blamed only as a suspect, and a node begins its suspects one after another. So a call hardly ever fails because another
- * call crashed their node.
+ * A call that is blamed for more interruptions than this is not made again. Without a maximum, a step that crashes its node would move from node to
+ * node for ever. A call of a node is blamed only as a suspect, and a node begins its suspects one after another. So a call hardly ever fails because
+ * another call crashed their node.
  */
 const maxInterruptions = 5;
 
@@ -17,8 +17,8 @@ export function isSuspect(holder: CallHolder, interruptions: number): boolean {
 }
 
 /**
- * Whether the call was interrupted too often to be made again. A task is blamed for each lost worker, because a worker's lease is for one task, so no
- * other task can have ended it.
+ * Whether the call was interrupted too often to be made again. A task is blamed for each loss, even though another task of the same worker may be the
+ * cause: each task has a lease of its own, and a worker cannot be made to begin its tasks one after another.
  */
 export function isLostTooOften(holder: CallHolder, interruptions: number): boolean {
   const blamedFor = holder === "node" ? interruptions - suspectAfterInterruptions : interruptions;

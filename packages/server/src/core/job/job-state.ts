@@ -75,7 +75,7 @@ export interface FailedState {
 export interface CancelledState {
   readonly status: "CANCELLED";
   readonly progress: Progress;
-  /** Null when the job was cancelled before its first step. */
+  /** A cursor's `stand` is null when the job was cancelled before its first step. */
   readonly cursors: Cursors<ResumePoint | null>;
 }
 
@@ -105,7 +105,7 @@ export interface Carried {
   readonly slots?: JsonObject;
 }
 
-/** What a job must remember of its past as long as it may continue, in whichever branch it happened. */
+/** What a job must remember of the past of all its branches, as long as it may continue. */
 export interface Progress {
   /** The number of visits so far, over all steps and branches. */
   readonly stepRunCount: number;
@@ -119,7 +119,7 @@ export interface Progress {
   readonly addressedEvents?: readonly AddressedEvent[];
   /** The numbers of kept events that came without a payload. Nothing need be read for them. The other kept events may have a payload. */
   readonly bareEvents?: readonly number[];
-  /** The times at which kept events were sent, by event number, if an expression may read the time. Left out while there are none. */
+  /** The sending times of those kept events that expressions may read, by event number. Left out while there are none. */
   readonly sentTimes?: Readonly<Record<string, Timestamp>>;
   /** The epoch of the parent's call that waits for this job. Left out when no call of a parent waits. */
   readonly awaitedBy?: number;
@@ -149,13 +149,13 @@ export interface AddressedEvent extends WaitVisit {
 
 export interface StepPosition {
   readonly name: string;
-  /** The n-th time that the job enters this step, from 1. */
+  /** Which visit of the step this is, counted from 1 in its branch. */
   readonly visit: number;
   /** The latest attempt in this visit, from 1. The count continues when a job is resumed. */
   readonly attempt: number;
 }
 
-/** The place where a job ended early: in a step, or on its way to one. */
+/** The place where a branch stopped and from which a resume continues it: in a step, or on the way to one. */
 export type ResumePoint =
   | (StepPosition & {
       readonly phase: "in";
@@ -218,7 +218,7 @@ export interface DelayedStep extends StartedStep {
   readonly wakeAt: Timestamp;
 }
 
-/** The events of one visit of a wait. */
+/** The events for which one visit of a wait step waits, and how many of them it needs. */
 export interface AwaitedEvents {
   readonly eventIds: readonly string[];
   readonly requiredCount: number;
@@ -233,7 +233,7 @@ export interface NextStep {
   readonly wakeAt: Timestamp;
 }
 
-/** The branches of the step run. If the job ended early, a resume continues the branches that did not succeed. */
+/** The branches of the step run. If the job ended early, a resume continues the branches that have neither an output nor a collected failure. */
 export interface ForkedStep extends StepPosition {
   readonly phase: "forked";
   readonly input: JsonValue;
@@ -246,9 +246,14 @@ export interface ForkedStep extends StepPosition {
   readonly succeededCount: number;
   /** The number of branches that have failed without failing the step. */
   readonly failedCount: number;
-  /** The output of each branch that has succeeded, by the branch's key, if the step's result needs the outputs. */
+  /**
+   * The outputs of the branches that have succeeded, by the branch's key. Empty when the step's result needs no outputs, or when they have rows of
+   * their own.
+   */
   readonly results: JsonObject;
-  /** The failures of branches, by the branch's key, when failures are collected. Left out while there are none. */
+  /**
+   * The failures of branches, by the branch's key, when failures are collected. Left out while there are none, or when they have rows of their own.
+   */
   readonly errors?: Readonly<Record<string, BranchError>>;
   /** The total length of the outputs and failures as JSON, whether they are in this state or in rows of their own. */
   readonly resultBytes: number;
@@ -298,15 +303,15 @@ export type JobErrorCode =
   | "TooManyChildren"
   | "Cancelled";
 
-/** The `type` of the error when a job has used up its whole time. The code alone would be that of a step's own `Timeout`. */
+/** The `type` of the error when a job has used up its whole time. The code is `Timeout`, as it is when a step has used up its own time. */
 export const jobTimeoutType = "JobTimeout";
 
 export interface StepError {
   readonly code: JobErrorCode;
   readonly message: string;
   /**
-   * The name that the called side gave its error, such as the exception type of a function, or `JobTimeout`. For a child job, the type of its error,
-   * or the code if there is no type.
+   * The name that the called side gave its error, such as the exception type of a function. For a child job, the type of its error, or the code if
+   * there is no type. `JobTimeout` when the job has used up its whole time.
    */
   readonly type?: string;
   /** The failure in a branch, or in a child job, that made the step fail. */

@@ -103,7 +103,7 @@ describe("a step with a closed input definition takes each property", () => {
     const takes = { ...closed({ a: text, b: text }, []), anyOf: [{ required: ["a"] }, { required: ["b"] }] };
     expect(findings(steps, { empty: closed({}), takes, gives: closed({ a: text }) })).toEqual([]);
     expect(findings(steps, { empty: closed({}), takes, gives: closed({ a: text }, []) })).toEqual([
-      "W 1 in: `b` receives the properties that it declares; the object of these properties may be none of the 2 alternatives (`anyOf`)",
+      "W 1 in: `b` receives its declared properties; the object of these properties may be none of the 2 alternatives (`anyOf`)",
     ]);
   });
 });
@@ -181,7 +181,7 @@ describe("a way that only a failure takes", () => {
       call("tell", ["reservation", "any"], null),
     ];
     expect(findings(steps, definitions)).toEqual([
-      "W 2 in: `id` is required by `tell`, but no earlier step gives it and the job's input cannot have it when `a` has failed",
+      "W 2 in: `id` is required by `tell` when `a` has failed, but no earlier step gives it and the job's input cannot have it",
     ]);
   });
 
@@ -292,7 +292,7 @@ describe("a step that makes no output of its own", () => {
   test("passes on the part of its input that its output definition keeps, if it is a wait step", () => {
     expect(findings([wait("a", ["order", "sku"], null)], definitions)).toEqual([]);
     expect(findings([wait("a", ["sku", "order"], null)], definitions)).toEqual([
-      "W 0 out: only the payload of an event can bring `count`, which the output of `a` requires. If no event has a payload, the step ends without this property; if an event has a payload without it, the step fails. Require the property in the definition that `payloadDefinitions` has for an event, or take it out of `required`",
+      "W 0 out: only the payload of an event can bring `count`, which the output of `a` requires. If no event has a payload, the step ends without this property. If there are payloads but none has it, the step fails. Require the property in the definition that `payloadDefinitions` has for an event without which the wait cannot end, or take it out of `required` in the output definition",
     ]);
   });
 

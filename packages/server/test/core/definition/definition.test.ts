@@ -241,7 +241,7 @@ describe("a definition is rejected that", () => {
       "leads to a number",
       withLast(noop("b", any, 1)),
       `${last}/transitionToStep`,
-      "null to end the job, or an object with `choose`, but is a number",
+      "null to end the job or branch, or an object with `choose`, but is a number",
     ],
     [
       "has an empty choice",

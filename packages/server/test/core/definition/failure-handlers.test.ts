@@ -48,7 +48,7 @@ describe("a list in `onFailure` is rejected if it", () => {
 
   test("is a number, and the message names both valid forms", () => {
     expect(problemsOf(5)[0]?.detail).toBe(
-      "must be the name of the step that a failure leads to, or a list of such steps by error, but is a number",
+      'must be the name of the step that a failure leads to, or a list of {"on": [errors], "then": step}, but is a number',
     );
   });
 });

@@ -145,7 +145,7 @@ const cases: readonly Case[] = [
     story: told([delay("pause", { seconds: 5 }, null)]),
     laterMs: 5_100,
     state: "due",
-    sentence: "`pause` has slept long enough: a node continues it at once.",
+    sentence: "`pause` has slept long enough: a node continues the job at once.",
   },
   {
     name: "waits, and has a deadline",
@@ -166,7 +166,7 @@ const cases: readonly Case[] = [
     laterMs: 0,
     state: "failed",
     sentence:
-      "The job failed 0.0 s ago: attempt 1 of `approve` ended with JobTimeout: The job was not done after 60 s, the `timeoutSeconds` of its definition. Find out what took so long, then resume the job: it continues with `approve`, and the whole time of the job starts again.",
+      "The job failed 0.0 s ago: attempt 1 of `approve` ended with JobTimeout: The job was not done after 60 s, the `timeoutSeconds` of its definition. Find out what took so long, then resume the job: it continues with `approve`, and the timeout of the whole job starts again.",
     facts: { operations: ["ResumeJob"] },
   },
   {
@@ -225,7 +225,7 @@ const cases: readonly Case[] = [
     laterMs: 60_100,
     more: { hasRoom: false },
     state: "due",
-    sentence: "The time of `approve` is up, and `approved` did not come: a node continues it at once.",
+    sentence: "The time of `approve` is up, and `approved` did not come: a node continues the job at once.",
   },
   {
     name: "tries again",
@@ -280,7 +280,7 @@ const cases: readonly Case[] = [
     story: told([call("charge", null)], (story) => story.handBack(false)),
     laterMs: 100,
     state: "due",
-    sentence: "Attempt 1 of `charge` is due: a node continues it at once. The node that held the call stopped.",
+    sentence: "Attempt 1 of `charge` is due: a node continues the job at once. The node that held the call stopped.",
   },
   {
     name: "is accepted and has no room",
@@ -304,7 +304,7 @@ const cases: readonly Case[] = [
     laterMs: 8_000,
     state: "due",
     sentence:
-      "The job is accepted and starts with `charge`: a node continues it at once. It is 8.0 s overdue. Check whether nodes are running and can reach the store.",
+      "The job is accepted and starts with `charge`: a node continues the job at once. It is 8.0 s overdue. Check whether nodes are running and can reach the store.",
   },
   {
     name: "was resumed",
@@ -315,7 +315,7 @@ const cases: readonly Case[] = [
     ),
     laterMs: 100,
     state: "due",
-    sentence: "The job was resumed and continues with `charge`: a node continues it at once.",
+    sentence: "The job was resumed and continues with `charge`: a node continues the job at once.",
   },
   {
     name: "calls",
@@ -459,7 +459,7 @@ describe("the explanation of a job", () => {
     const stand = { phase: "next", name: "a", wakeAt: story.now };
     const state = { status: "RUNNING", progress: {}, cursors: [{ branch: "", carried: {}, stand }] } as never;
     const job = { ...story.job, finishedAt: null, state };
-    expect(explain(story, 100, { job }).sentence).toBe("The next step is `a`: a node continues it at once.");
+    expect(explain(story, 100, { job }).sentence).toBe("The next step is `a`: a node continues the job at once.");
   });
 });
 

@@ -6,10 +6,7 @@ import { payloadRuleOf } from "../payload-rule.ts";
 import type { Arrival } from "./arrival.ts";
 import { hasSource, type Sources } from "./sources.ts";
 
-/**
- * The result for one arrival: how well the received value fits the input definition, or how well the value that is passed on fits the output
- * definition.
- */
+/** The result for one arrival: how well the received value fits the input definition, or how well the output fits the output definition. */
 export interface Finding {
   readonly arrival: Arrival;
   readonly outcome: Outcome;
@@ -23,9 +20,9 @@ export interface Trouble {
 }
 
 /**
- * Combines the problems of all arrivals at a step. A problem is certain in two cases: when it always occurs along an edge that is taken without a
- * failure, and when it always occurs and no edge brings a value that fits. Otherwise it is a warning: a handler that works after some failures is
- * better than a definition that cannot be registered.
+ * Combines the problems of all arrivals at a step. A problem that always occurs with one arrival is certain in two cases: if this arrival is not
+ * along a failure edge, and if no arrival brings a value that fits. Any other problem is only a warning: for example, a handler that works after
+ * only some failures is better than a definition that cannot be registered.
  */
 export function troublesOf(findings: readonly Finding[]): Trouble[] {
   const isHopeless = findings.every(({ outcome }) => outcome.noneFits);
@@ -48,7 +45,7 @@ export function troublesOf(findings: readonly Finding[]): Trouble[] {
 export interface Scene {
   readonly step: StepDefinition;
   readonly steps: readonly StepDefinition[];
-  /** The number of arrivals at the step. */
+  /** The number of all arrivals at the step, with and without the problem. */
   readonly arrivalCount: number;
   /** A hint for the end of a sentence: a property with a similar name that an output or the job's input has. */
   readonly hint: (property: string) => string;
@@ -65,7 +62,7 @@ export function describeInputTrouble({ misfit, arrivals }: Trouble, scene: Scene
     return `${name} receives ${places}${where}; ${subjectOf(misfit)} ${describeMisfit(misfit)}`;
   }
   if (property === undefined) {
-    return `${name} receives the properties that it declares${where}; the object of these properties ${describeMisfit(misfit)}`;
+    return `${name} receives its declared properties${where}; the object of these properties ${describeMisfit(misfit)}`;
   }
   if (!taken.some(hasSource)) return describeMissing(property, scene, where);
   return `${name} receives ${quoted(tokensOf(misfit.pointer).join("/"))} from ${placesOf(taken, "", scene)}${where}; it ${describeMisfit(misfit)}`;
@@ -76,7 +73,7 @@ export function describeOutputTrouble({ misfit, arrivals }: Trouble, scene: Scen
   const [property, ...deeper] = tokensOf(misfit.pointer);
   const rule = payloadRuleOf(scene.step);
   if (property !== undefined && deeper.length === 0 && rule?.fromEvents.has(property)) {
-    return `only the payload of an event can bring ${quoted(property)}, which the output of ${quoted(scene.step.name)} requires. If no event has a payload, the step ends without this property; if an event has a payload without it, the step fails. Require the property in the definition that \`payloadDefinitions\` has for an event, or take it out of \`required\``;
+    return `only the payload of an event can bring ${quoted(property)}, which the output of ${quoted(scene.step.name)} requires. If no event has a payload, the step ends without this property. If there are payloads but none has it, the step fails. Require the property in the definition that \`payloadDefinitions\` has for an event without which the wait cannot end, or take it out of \`required\` in the output definition`;
   }
   if (scene.step.work.kind === "fork") {
     const given = scene.step.work.rule.kind === "items" ? "its items" : "its branches";
@@ -87,7 +84,7 @@ export function describeOutputTrouble({ misfit, arrivals }: Trouble, scene: Scen
 
 function describeMissing(property: string, { step, hint }: Scene, where: string): string {
   const reason = "no earlier step gives it and the job's input cannot have it";
-  return `${quoted(property)} is required by ${quoted(step.name)}, but ${reason}${where}${hint(property)}`;
+  return `${quoted(property)} is required by ${quoted(step.name)}${where}, but ${reason}${hint(property)}`;
 }
 
 function subjectOf(misfit: Misfit): string {
@@ -95,7 +92,7 @@ function subjectOf(misfit: Misfit): string {
   return tokens.length === 0 ? "it" : `its ${quoted(tokens.join("/"))}`;
 }
 
-/** Lists sources, as in "`reserve`, `pay` or the job's input". The given words come before each step. */
+/** Lists sources, as in "`reserve`, `pay` or the job's input". `words` comes before the name of each step. */
 function placesOf(sources: readonly Sources[], words: string, { steps }: Scene): string {
   const provenances = sources.map(({ provenance }) => provenance);
   const indexes = new Set(provenances.flatMap((provenance) => provenance.steps));

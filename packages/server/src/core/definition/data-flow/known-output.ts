@@ -9,8 +9,8 @@ import { knownWaitOutput, type WaitOutputBudget } from "./wait-output.ts";
 
 /**
  * The effect of an output on a property that a later step may take. `gives`: the output certainly has the property. `mayGive`: the output may have
- * it, and otherwise an earlier value stays. `leaves`: the output does not have it, and an earlier value stays. `replaces`: the output may have it,
- * and otherwise the property is absent.
+ * it, and otherwise an earlier value stays. `leaves`: the output brings no value of its own, and an earlier value stays. `replaces`: the output may
+ * have the property, and otherwise the property is absent.
  */
 export type Effect = "gives" | "mayGive" | "leaves" | "replaces";
 

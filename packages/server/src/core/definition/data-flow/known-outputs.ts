@@ -94,7 +94,7 @@ function sharedOutputs(
   };
   const shared = new Map<string, KnownOutput>();
   return steps.map((step, index) => {
-    // A step with a template has an entry of its own, because each template makes a new value. So does each fork.
+    // Each template makes a new value, so a step with an `input` or `output` template has an entry of its own. Each fork has its own entry, too.
     if (step.input !== undefined || step.output !== undefined || step.work.kind === "fork")
       return types.knownOutput(index, step);
     // Payload definitions also decide which properties an event must bring, so a step with payload definitions has an entry of its own.

@@ -3,9 +3,9 @@ import type { Schema } from "../../schema/node.ts";
 import { type ItemCount, maxItems } from "../fork-result.ts";
 
 /**
- * Describes that the list of a forEach's results is, or may be, larger than an output may be. Undefined when the schemas do not show this. Whether
- * the list may be too large is judged by the greatest length that the list's schema allows. The size of each output is the largest that its schema
- * allows, or the smallest if it has no upper bound.
+ * Says how the list of a forEach's results is, or may be, larger than an output may be. Undefined when the schemas do not show this. The list is
+ * certainly too large if the fewest items with the smallest outputs make it so. It may be too large if the most items with the largest outputs make
+ * it so. An output whose size has no upper bound counts with its smallest size.
  */
 export function describeLargeList(count: ItemCount, given: Schema, maxBytes: number): string | undefined {
   const size = fittingSizeOf(given);

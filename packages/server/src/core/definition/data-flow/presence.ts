@@ -9,7 +9,7 @@ export type Presence = PartType["presence"];
  */
 export type Change = "gives" | "takes" | "mayGive" | undefined;
 
-/** Visiting a step or an edge costs only a fraction of what computing the type of an expression costs. */
+/** The number of visits to steps or edges that cost as much as one unit of the budget. */
 const visitsPerUnit = 256;
 
 const present = 1;
@@ -25,8 +25,8 @@ export function presenceAt(
   const entering = new Uint8Array(graph.stepCount);
   const carriedOn = new Uint8Array(graph.stepCount).fill(notYet);
   entering[0] = absent;
-  // Rounds visit the steps in their order and, every second time, in reverse, until nothing changes. With one order alone, a loop that leads back
-  // step by step would need a round for each of its steps.
+  // Rounds visit the steps forwards and backwards in turn, until nothing changes. If every round went forwards, a loop that leads back one step at a
+  // time would need a round for each of its steps.
   for (let [round, isChanged] = [0, true]; isChanged && !budget.isExhausted; round++) {
     isChanged = false;
     for (const step of round % 2 === 0 ? graph.order : graph.backwards) {

@@ -87,7 +87,7 @@ export class SourceTracer {
   }
 }
 
-/** Visiting an edge of the graph costs a fraction of a look-up. */
+/** The number of visits to edges of the graph that cost as much as one look-up. */
 const visitsPerLookUp = 8;
 
 const unknownSources: Sources = {

@@ -173,7 +173,7 @@ export class TemplateTypes {
   }
 }
 
-/** A type that goes around a loop needs two rounds. After these, a counter is known to be a number. */
+/** A type needs two rounds to go around a loop once; a counter, for example, is then known to be a number. A third round lets it go around twice. */
 const maxRounds = 3;
 
 /** The schema of a list that is written in the definition. */

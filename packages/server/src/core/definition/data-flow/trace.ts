@@ -4,7 +4,7 @@ import type { Effect } from "./known-output.ts";
 
 /** The possible sources of one value. */
 export interface Provenance {
-  /** The indexes of the steps whose output may be the value. */
+  /** The indexes of the steps from whose outputs the value may come. */
   readonly steps: readonly number[];
   readonly mayBeJobInput: boolean;
   /** Whether there is a path on which no source gives the value. */
@@ -37,8 +37,8 @@ export class Trace {
     this.#entering = new BitRows(graph.stepCount, graph.stepCount + 2);
     if (effectOfJobInput !== "leaves") this.#entering.add(0, this.#jobInput);
     if (effectOfJobInput !== "gives") this.#entering.add(0, this.#missing);
-    // Rounds visit the steps in their order and, every second time, in reverse, until nothing changes. With one order alone, a loop that leads back
-    // step by step would need a round for each of its steps.
+    // Rounds visit the steps forwards and backwards in turn, until nothing changes. If every round went forwards, a loop that leads back one step at
+    // a time would need a round for each of its steps.
     for (let round = 0; this.#goRound(graph, round % 2 === 0 ? graph.order : graph.backwards); ) round++;
   }
 

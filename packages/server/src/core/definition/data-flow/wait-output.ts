@@ -7,7 +7,7 @@ import type { PayloadRule } from "../payload-rule.ts";
 
 /**
  * Returns what is known about the output of a wait step. The output is made from an input that fits each of `received`, and from the step's events.
- * The properties of a payload were checked against the output definition when the event was sent.
+ * The properties of a payload were checked against the output definition when the event was sent, unless an expression gives the event's id.
  */
 export function knownWaitOutput(
   received: readonly Schema[],

@@ -3,8 +3,8 @@ import { pointerTo, quoted } from "../../problem.ts";
 import { isLongerThan } from "../definition-name.ts";
 
 /**
- * An error as definitions name it: by the service's code, or by its type, which is the name that the called side gave it or one of the service's own,
- * such as `HttpStatus404`.
+ * An error as definitions name it: by its code or by its type. The code is one of the service's codes. The type is a name that the called side gave
+ * the error, or a name that the service gave it, such as `HttpStatus404`.
  */
 export interface NamedError {
   readonly code: string;

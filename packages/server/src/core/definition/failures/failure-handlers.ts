@@ -39,7 +39,7 @@ export function readFailureHandlers(
   if (value === undefined) return { onFailure: [], isFailureTransitionBroken: false };
   const reader = new HandlerReader(ownName, surroundings);
   if (Array.isArray(value)) return reader.readList(step, value);
-  const target = reader.readTarget(step, "onFailure", `${targetWords}, or a list of such steps by error`);
+  const target = reader.readTarget(step, "onFailure", `${targetWords}, or a list of {"on": [errors], "then": step}`);
   return target === undefined ? { onFailure: [], isFailureTransitionBroken: true } : onlyOne(target);
 }
 
@@ -64,7 +64,7 @@ class HandlerReader {
     const { problems, isRegistered } = this.#surroundings;
     const countBefore = problems.count;
     if (list.length === 0)
-      step.refuse("onFailure", "has no entry; leave `onFailure` out if a failure of the step should fail the job");
+      step.refuse("onFailure", "has no entry; leave `onFailure` out if no failure of the step should be handled");
     if (list.length > maxHandlers && !isRegistered) {
       step.refuse("onFailure", `has ${list.length} entries; a step may have ${maxHandlers}`);
       return { onFailure: [], isFailureTransitionBroken: true };

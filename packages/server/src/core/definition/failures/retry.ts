@@ -14,8 +14,9 @@ export interface RetryPolicy {
 
 /**
  * Returns the policy for trying a call again after this error; undefined when the call is not tried again. `isTransient` says that the call was not
- * carried out. For such a call there is always a policy: if the step's policy does not name the error, `transientPolicy` applies. The maximum number
- * of attempts is then the larger one of the two policies, because all failed attempts of a visit count together.
+ * carried out, or does no harm when it is made twice. For such a call there is always a policy: if the step's policy does not name the error,
+ * `transientPolicy` applies. Of the maximum numbers of attempts in the two policies, the larger one then counts, because all failed attempts of a
+ * visit count together.
  */
 export function policyAfter(
   policy: RetryPolicy | undefined,
@@ -53,8 +54,8 @@ export function nextAttemptInMs(
 const maxRetryAfterMs = 24 * 60 * 60 * 1000;
 
 /**
- * The policy for errors that the step's `retry` does not name. It applies only to calls that were not carried out, because a throttled call or a
- * short network failure should not fail a job. Any other error is final unless the step's own policy names it.
+ * The policy for errors that the step's `retry` does not name. It applies only to calls that were not carried out or do no harm when they are made
+ * twice, because a throttled call or a short network failure should not fail a job. Any other error is final unless the step's own policy names it.
  */
 export const transientPolicy: RetryPolicy = {
   maxAttempts: 3,

@@ -1,7 +1,7 @@
 import type { FamiliarWords } from "../../json/raw-object.ts";
 
-// Each table has our word first (a field, a path of fields, or a phrase), and then the words of other workflow languages for it. Our words are looked
-// up by the words of the other languages.
+// Each entry of a table has our word first (a field, a path of fields, or a phrase), and then the words of other workflow languages for it. Our words
+// are looked up by the words of the other languages.
 
 export const definitionWords = tableOf({
   workflowName: "name id key title workflow workflowId",

@@ -20,7 +20,7 @@ export function warnOfForeignTemplate(value: JsonValue, pointer: string, warning
       if (typeof item === "string" && key.endsWith(".$"))
         warnings.add(
           inner,
-          `${quoted(key)} is used as a name as it is written; leave out the \`.$\`, and write the value as in \`\${ input.name }\``,
+          `${quoted(key)} is used unchanged as the name of a property; leave out the \`.$\`, and write the value as in \`\${ input.name }\``,
         );
       else warnOfForeignTemplate(item, inner, warnings);
     }

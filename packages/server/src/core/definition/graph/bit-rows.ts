@@ -1,6 +1,6 @@
 /**
- * Rows of sets of whole numbers from 0 up to a bound. All rows are in one block of memory. They serve analyses that unite the sets of neighbouring
- * steps until nothing changes. They take a fraction of the time and memory that hundreds of `Set`s would take.
+ * Sets of whole numbers from 0 up to, but not including, a bound. Each row is one set, and all rows are in one block of memory. They are for analyses
+ * that unite the sets of neighbouring steps until nothing changes. Hundreds of `Set`s would take several times as much time and memory.
  */
 export class BitRows {
   readonly #words: Uint32Array;

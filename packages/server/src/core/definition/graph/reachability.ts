@@ -49,7 +49,7 @@ function isBroken(step: RoughStep): boolean {
 
 function graphStepsOf(steps: readonly RoughStep[]): GraphStep[] {
   return steps.map(({ name, transitionToStep, onFailure, work }, index) => ({
-    // No transition can have this name, because names must not have control characters.
+    // No transition can name this step, because names must not have control characters.
     name: name ?? `\u0000${index}`,
     transitionToStep: transitionToStep ?? null,
     onFailure,
@@ -83,7 +83,7 @@ function refuseEndless(steps: readonly RoughStep[], graph: StepGraph, problems: 
   return endless.length > 0;
 }
 
-/** Walks backwards from the steps that end a job, and from the steps with a broken transition, which may have been meant to end the job. */
+/** Walks backwards from the steps that may end a job or a branch, and from the broken steps, which may have been meant to end one. */
 function stepsThatCanEnd(steps: readonly RoughStep[], graph: StepGraph): ReadonlySet<number> {
   const ending = new Set(
     [...steps.entries()].filter(([, step]) => mayEnd(step.transitionToStep) || isBroken(step)).map(([index]) => index),
@@ -105,15 +105,15 @@ function pointerToStep(index: number): string {
 }
 
 /**
- * Refuses steps that are in two branches, transitions that cross the border of a branch, nesting that is too deep, and too many open branches.
- * Returns whether anything was refused.
+ * Refuses steps that are in two branches, transitions that cross the border of a branch, nesting that is too deep, paths that are too long, and too
+ * many open branches. Returns whether anything was refused.
  */
 function refuseUnsoundRegions(steps: readonly GraphStep[], graph: StepGraph, problems: ProblemList): boolean {
   const countBefore = problems.count;
   const regions = regionsOf(steps, graph);
   for (const { fork, branch, first } of regions.takenStarts) {
     const place = describeRegion(regions.of[first] ?? regionThatBeginsAt(first, regions), steps);
-    const detail = `${quoted(nameOf(steps, first))} is ${place} already; each branch has steps of its own, and only ${quoted(nameOf(steps, fork))} may lead to the first of them`;
+    const detail = `${quoted(nameOf(steps, first))} is ${place} already; each branch has steps of its own, and only ${quoted(nameOf(steps, fork))} may lead to the first step of this branch`;
     problems.add(pointerToStart(fork, branch), detail);
   }
   for (const edge of crossings(regions, graph)) refuseCrossing(edge, steps, regions, problems);
@@ -140,7 +140,7 @@ function refuseLongPath(region: Region, steps: readonly GraphStep[], problems: P
   const { fork, around } = region;
   const bytes = longestPathBytes(region, steps);
   if (fork === undefined || bytes <= maxPathBytes || longestPathBytes(around, steps) > maxPathBytes) return;
-  const detail = `the path of a branch consists of the names of all forks and branches around it; here it may have ${bytes} bytes, but ${maxPathBytes} are allowed`;
+  const detail = `the path of a branch contains the names of all forks and branches around it; here it may have ${bytes} bytes, but ${maxPathBytes} are allowed`;
   problems.add(`${pointerToStep(fork)}/name`, `${detail}; give shorter names, or nest less`);
 }
 

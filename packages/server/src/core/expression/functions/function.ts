@@ -57,7 +57,7 @@ export function defineFunction(
   };
 }
 
-/** The form of a call, such as "`text.split(separator)`". */
+/** The form of a call, such as `split(text, separator)` or `text.contains(part)`. */
 export function signatureOf({ name, forms, parameters, optionalCount, isVariadic }: ExpressionFunction): string {
   const words = parameters.map((parameter, index) => {
     const word = isVariadic && index === parameters.length - 1 ? `${parameter.name}, …` : parameter.name;

@@ -18,7 +18,6 @@ import { defineFunction, type ExpressionFunction } from "./function.ts";
 
 const text = { name: "text", kinds: kinds.string };
 
-/** The functions on texts. */
 export const textFunctions: readonly ExpressionFunction[] = [
   defineFunction({
     name: "contains",
@@ -163,12 +162,11 @@ export const textFunctions: readonly ExpressionFunction[] = [
   }),
 ];
 
-/** Makes the text that a value has as a part of a template's text. */
+/** Returns the text that a template writes for a value inside a longer text. */
 export function textOf(value: Value, budget: Budget): string {
   return typeof value === "string" ? value : jsonText(value, budget);
 }
 
-/** Joins the texts, with the separator between them. */
 function joinTexts(texts: readonly string[], separator: string, budget: Budget): string {
   const length = texts.reduce((sum, part) => sum + part.length, separator.length * Math.max(texts.length - 1, 0));
   budget.spend(texts.length);

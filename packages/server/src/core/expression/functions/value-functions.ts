@@ -77,7 +77,7 @@ export const valueFunctions: readonly ExpressionFunction[] = [
     forms: "function",
     parameters: [{ name: "seed", kinds: kinds.string }],
     call: ([seed], budget) => {
-      // Each character costs one unit: hashing a character outside ASCII takes a hundred times as long as comparing it.
+      // Each character costs a whole unit, because hashing a character outside ASCII takes long.
       budget.spend(unitsPerHash + (seed as string).length);
       return v5(seed as string, namespace);
     },
@@ -131,7 +131,7 @@ const wholeNumber = /^[+-]?\d{1,17}$/;
 const decimalNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 const notInBase64 = /[^A-Za-z0-9+/_-]/;
 
-/** The default maximum for requests is the same. */
+/** The maximum number of levels of a JSON text. By default, the JSON of a request may have as many. */
 const maxJsonDepth = 64;
 /** Text that is not JSON, or not UTF-8, is detected by an error with a stack, which is slow. */
 const unitsPerDecoding = 150;

@@ -15,7 +15,7 @@ export interface TypeScope {
   readonly step: (name: string) => StepTypes | undefined;
   /** If this expression cannot name the step: the outermost fork that is around the step, but not around this expression. Undefined otherwise. */
   readonly forkAround: (name: string) => string | undefined;
-  /** The steps that can be named, for a hint when a name is wrong. */
+  /** The names of the definition's steps, for a hint when a name is wrong. */
   readonly stepNames: Iterable<string>;
   /** Undefined when no step of the definition can wait for this event. */
   readonly event: (eventId: string) => EventTypes | undefined;

@@ -106,7 +106,7 @@ export function eitherOf(types: readonly Type[]): Type {
  */
 const maxAlternatives = 32;
 
-/** The alternatives of a schema that has only an `anyOf`. They are flattened, so that nested alternatives are added up and do not multiply. */
+/** The alternatives of a schema that has only an `anyOf`, flattened so that their numbers add up and do not multiply. Otherwise the schema itself. */
 function alternativesOf(schema: Schema): readonly Schema[] {
   const { types, allowed, anyOf } = schema;
   const isChoice = anyOf !== undefined && types === allTypes && allowed === undefined && !hasOtherRules(schema);

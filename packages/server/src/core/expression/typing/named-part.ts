@@ -3,16 +3,16 @@ import type { NamedNode } from "../tree.ts";
 import { timestampText } from "../types/type.ts";
 import type { PartType, TypeScope } from "../types/type-scope.ts";
 
-/** The part of a step, event or fork that a node of an expression reads, and the name by which it does so. */
+/** What a node of an expression reads of a step, event or fork, and the name of this step, event or fork. */
 export interface NamedPart {
   readonly name: string;
   /** Undefined when nothing with that name can be read. */
   readonly part: PartType | undefined;
   /** The names that can be read. */
   readonly names: Iterable<string>;
-  /** The word for the named thing in a message. */
+  /** What a message calls the named thing, such as "event that a step waits for". */
   readonly noun: string;
-  /** The end of the message when a step with this name exists but cannot be read here. */
+  /** The end of the message when the step is in a branch, and cannot be read from outside the branch. */
   readonly hint?: string | undefined;
 }
 

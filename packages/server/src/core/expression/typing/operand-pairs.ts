@@ -6,7 +6,7 @@ import { describeKinds, type Kinds, kinds } from "../value.ts";
 export interface OperandPairs {
   /** The kinds of the results for the pairs that the operator takes. */
   readonly result: Kinds;
-  /** The message about a pair that the operator does not take; undefined when it takes all. */
+  /** The message about a pair that the operator does not take; undefined when the operator takes every pair. */
   readonly mismatched: string | undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { JsonValue } from "../../json/json.ts";
 import type { Node } from "../tree.ts";
 
-/** Returns the text that identifies a path; undefined when the node is not a path. */
+/** Returns the text that identifies a path; undefined when the node is not a path, or when an index in the path is not a literal. */
 export function keyOf(node: Node): string | undefined {
   switch (node.kind) {
     case "root":

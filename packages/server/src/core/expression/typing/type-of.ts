@@ -44,17 +44,17 @@ export interface Finding {
 }
 
 export interface ExpressionType {
-  /** The schema of the expression's value, if it can have a value. */
+  /** The schema of the values that the expression may have. It allows no value when the expression can have none. */
   readonly schema: Schema;
   /** Findings about parts that certainly fail, or are certainly a mistake. */
   readonly problems: readonly Finding[];
-  /** Findings about parts that fail for some possible values. */
+  /** Findings about parts that fail for some possible values, and about reads that a guard always skips. */
   readonly mayFail: readonly Finding[];
 }
 
 /**
  * Returns the type of an expression. If there are neither problems nor parts that may fail, an evaluation fails only because a number or a time is
- * outside its range, or because its budget is used up. This holds as long as the budget of `scope` is not used up, since types are then unknown.
+ * outside its range, or because its budget is used up. This does not hold once the budget of `scope` is used up, because the types are unknown then.
  */
 export function typeOf(expression: Expression, scope: TypeScope): ExpressionType {
   const typing = new Typing(expression.source, scope);
@@ -162,7 +162,7 @@ class Typing {
     return part;
   }
 
-  /** Visits the path of a `has`, which does not fail when something is missing. */
+  /** Checks the path of a `has`. A `has` does not fail when a part of the path is missing. */
   #visitPath(node: Node, facts: Facts): void {
     switch (node.kind) {
       case "root":
@@ -196,7 +196,7 @@ class Typing {
     if (having.length === 0) {
       const names = new Set(maps.flatMap((known) => [...known.names].filter((one) => known.mayHave(one))));
       const message = `is never there: the schema does not allow the property${this.#hint(name, names)}`;
-      // A read with a guard cannot fail here: the guard is never true, so the read is never evaluated.
+      // With a guard, this is only a warning: the guard is never true, so the read is never evaluated and cannot fail.
       if (isGuarded) this.#risk(node, message);
       else this.#problem(node, message);
       return noType;
@@ -308,7 +308,10 @@ class Typing {
     return resultOf(node, left, right, result);
   }
 
-  /** The value of an operation whose two operands are known. Undefined when they are not known, or when the evaluation would cost too much. */
+  /**
+   * The type of an operation whose two operands are known: the operation is evaluated. Undefined when an operand is not known, or when the evaluation
+   * would cost too much.
+   */
   #folded(node: NodeOf<"binary">, left: Type, right: Type): Type | undefined {
     const one = onlyValueOf(left);
     const other = onlyValueOf(right);
@@ -425,11 +428,11 @@ function add(findings: Finding[], finding: Finding): void {
 
 const charactersPerUnit = 16;
 /**
- * Enough for texts of up to 1,600 characters, which take 8 µs. The work is bounded because a definition's constants may have half a megabyte and may
- * be used in thousands of operations.
+ * The units of evaluation that one operation on constants may take, which is 8 µs. They are enough for two texts of almost 1,600 characters together.
+ * The work is bounded because a definition's constants may have half a megabyte and may be used in thousands of operations.
  */
 const maxFoldingWork = 200;
-/** A unit of typing is about 4 µs, and a unit of evaluation 40 ns. */
+/** The units of evaluation that cost as much as one unit of typing. A unit of typing takes about 4 µs, and a unit of evaluation 40 ns. */
 const workPerUnit = 100;
 
 /** Nobody would read more findings about one expression. */

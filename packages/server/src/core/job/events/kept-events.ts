@@ -21,7 +21,7 @@ export function addressedTo({ addressedEvents }: Progress, eventId: string, visi
 function numbersByAddress(events: readonly AddressedEvent[]): ReadonlyMap<string, number> {
   const known = addressBooks.get(events);
   if (known !== undefined) return known;
-  // When two events were sent for the same visit, the first one counts.
+  // When two events with the same id are kept for the same visit, the first one counts.
   const book = new Map(events.toReversed().map((event) => [addressOf(event.eventId, event), event.eventNumber]));
   addressBooks.set(events, book);
   return book;
@@ -49,7 +49,7 @@ export interface NewEvent {
   readonly isClaimed?: boolean;
   /** Whether it is certain that the event has no payload, so that the store need never be asked for one. */
   readonly isBare: boolean;
-  /** The time at which the event was sent; undefined when no expression asks for it. */
+  /** The time at which the event was sent; undefined when no expression reads anything of the event. */
   readonly sentAt: Timestamp | undefined;
 }
 

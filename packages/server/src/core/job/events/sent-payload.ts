@@ -75,7 +75,7 @@ export function unreadParts(
 }
 
 const maxWarnings = 20;
-/** The number of properties that are checked. Each is checked against all steps that list the event, which may be hundreds. */
+/** The maximum number of properties that are checked. Each is checked against all steps that list the event, which may be hundreds. */
 const maxLookedAt = 1_000;
 
 function reasonOf(step: WaitPlanStep, eventId: string, property: string): string {
