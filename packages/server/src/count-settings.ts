@@ -28,7 +28,7 @@ export const countSettings = {
     1_000,
     1,
     1_000_000,
-    "The maximum number of invitations of one organization that can still be accepted. Each of them gives access to the organization, and nobody can keep track of more.",
+    "The maximum number of invitations of one organization that can still be accepted. Each of them gives access to the organization, and nobody can keep track of more than the default.",
   ),
   maxRoles: integer(
     "STEPWELL_MAX_ROLES",
@@ -84,7 +84,7 @@ export const countSettings = {
     50,
     1,
     10_000,
-    "The maximum number of valid user tokens of one account. Each of them can do everything that the person can, and nobody can keep track of more.",
+    "The maximum number of valid user tokens of one account. Each of them can do everything that the person can, and nobody can keep track of more than the default.",
   ),
 } as const;
 

@@ -31,7 +31,7 @@ function describeFormerName(
 
 const prefix = "STEPWELL_";
 
-/** The service does not read these variables, but the other commands do, and they may share an environment with it. */
+/** The service does not read these variables. Commands of the command line read them, and may run in the same environment as the service. */
 const commandLineVariables = [
   "STEPWELL_URL",
   "STEPWELL_TOKEN",

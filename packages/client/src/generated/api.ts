@@ -133,7 +133,7 @@ export interface paths {
         };
         /**
          * List the functions of expressions
-         * @description The answer lists everything that an expression in a definition can call: functions, and the macros that go through a list. The list is short and has no pages. It is the same for everybody.
+         * @description The answer lists everything that an expression in a definition can call: functions, `has`, and the macros that go through a list. The list is short and has no pages. It is the same for everybody.
          */
         get: operations["ListExpressionFunctions"];
         put?: never;
@@ -291,7 +291,7 @@ export interface paths {
         put?: never;
         /**
          * Submit a job
-         * @description The job runs one version of the workflow with the input. Without `waitSeconds`, the answer comes once the job is stored. Its `status` is then `PENDING`, like that of every new job; GetJob shows how far the job has come. With `waitSeconds`, the answer comes when the job is finished, when it waits for events, or when the time is up. The answer is then the whole job, or the short answer if the job cannot be read at that moment. With `waitSeconds`, a repetition under the same Idempotency-Key answers with the first job in its state at that time.
+         * @description The job runs one version of the workflow with the input. Without `waitSeconds`, the answer comes once the job is stored. Its `status` is then `PENDING`, like that of every new job; GetJob shows how far the job has come. With `waitSeconds`, the answer comes when the job is finished, when it waits for events, or when the time is up. The answer is then the whole job. If the job cannot be read at that moment, the answer has only the fields that it has without `waitSeconds`. If you repeat a request with `waitSeconds` under the same Idempotency-Key, the answer shows the job of the first request as it is now.
          */
         post: operations["SubmitJob"];
         delete?: never;
@@ -389,7 +389,7 @@ export interface paths {
         };
         /**
          * List a job's step runs
-         * @description The answer lists every run of a step with its input and its output, in the order of their start. A page may have fewer runs than you asked for when their values are large or when few runs have the `status`. There are more pages as long as there is a `nextPageToken`.
+         * @description The answer lists the runs of the job's steps with their inputs and outputs, in the order in which they started. A page may have fewer runs than you asked for when their values are large or when few runs have the `status`. There are more pages as long as there is a `nextPageToken`.
          */
         get: operations["ListJobSteps"];
         put?: never;
@@ -535,7 +535,7 @@ export interface paths {
         put?: never;
         /**
          * Send an event to a job
-         * @description An event may come before the job waits for it; it then counts when the job reaches the step. To send an event for one wait only, name the `step`, for a step in a branch also the `branch`, and if needed the `visit`. Such an event is kept until the wait begins, and rejected with 409 once the wait is over. A payload that does not fit the definition that a step has for it is rejected with 400. A finished job accepts no more events.
+         * @description An event may come before the job waits for it; it then counts when the job reaches the step. To send an event for one wait only, name the `step`, for a step in a branch also the `branch`, and if needed the `visit`. Such an event is kept until the wait begins. If the wait is over when the event comes, the event is rejected with 409. A payload that does not fit the definition that a step has for it is rejected with 400. A finished job accepts no more events.
          */
         post: operations["SendJobEvent"];
         delete?: never;
@@ -677,7 +677,7 @@ export interface paths {
         };
         /**
          * List task queues
-         * @description The answer lists, in the order of their names, the queues in which tasks wait, from which workers hold tasks or have asked for tasks, or which somebody paused.
+         * @description The answer lists queues in the order of their names. A queue is listed while tasks wait in it, while workers hold tasks of it, while it is paused, and for about a day after a worker has asked it for tasks.
          */
         get: operations["ListTaskQueues"];
         put?: never;
@@ -969,7 +969,7 @@ export interface paths {
         };
         /**
          * List what happened to your account
-         * @description The answer lists sign-ins, including failed ones, and changes of the ways to sign in, the newest first.
+         * @description The answer lists sign-ins, including failed ones, and changes to the account and its credentials, the newest first.
          */
         get: operations["ListAccountActivity"];
         put?: never;
@@ -1011,7 +1011,7 @@ export interface paths {
         put?: never;
         /**
          * Change your password
-         * @description The new password has 12 to 256 characters of any kind. All your other sessions end, and so do your other user tokens unless `keepUserTokens` is true. The session or token that you call with stays valid. If you forgot the password, ask an owner, or the operator if you belong to several organizations, for a link with which you can set a new one.
+         * @description The new password has 12 to 256 characters of any kind. All your other sessions end, and so do your other user tokens unless `keepUserTokens` is true. The session or token that you call with stays valid. If you forgot the password, ask an owner of your organization for a link with which you can set a new one. If you belong to several organizations, ask the operator of the service.
          */
         post: operations["ChangePassword"];
         delete?: never;
@@ -1233,7 +1233,7 @@ export interface paths {
         };
         /**
          * Get a member
-         * @description The answer has the name and the roles of the member, and how many API tokens they made.
+         * @description The answer has the name and the roles of the member, and the number of API tokens that they made and that are not revoked.
          */
         get: operations["GetMember"];
         put?: never;
@@ -1589,7 +1589,7 @@ export interface paths {
         };
         /**
          * Check whether this node can serve requests
-         * @description The answer is 503 while the node starts or shuts down, while the store cannot be reached or its disk is full, and after the lease of the node has expired. Its `detail` says which of these it is. Then send requests to another node.
+         * @description The answer is 503 while the node starts or shuts down, while the store cannot be reached or its disk is full, and after the lease of the node has expired. Its `detail` says which of these it is. As long as the answer is 503, send requests to another node.
          */
         get: operations["GetReadiness"];
         put?: never;
@@ -1631,7 +1631,7 @@ export interface components {
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             organizationId: string;
-            /** @description The short name of the organization. No two organizations of the service have the same key. */
+            /** @description A short text for the organization. No two organizations of the service have the same key. */
             key: string;
             name: string;
             displayName: string;
@@ -1743,7 +1743,7 @@ export interface components {
              * @enum {string}
              */
             behaviour: "pass" | "wait" | "delay" | "call" | "task" | "job" | "fork";
-            /** @description The JSON Schema (2020-12) of the step's `config`. Each property has a `description`. When a version is registered, the `config` of each step is checked against this schema, and against rules that no schema can express, for example that each event id is listed once. */
+            /** @description The JSON Schema (2020-12) of the step's `config`. Each property has a `description`. When a version is registered, the `config` of each step is checked against this schema, and against rules that are not in the schema, for example that each event id is listed once. */
             configSchema: {
                 [key: string]: unknown;
             };
@@ -1974,10 +1974,10 @@ export interface components {
          * @description The failure of a step in a branch, or in a child job.
          */
         BranchError: {
-            /** @description The code of the failure, for example `InputMismatch`, `ExecutorError` or `Timeout`. A code never changes. */
+            /** @description The code of the failure, for example `InputMismatch`, `ExecutorError` or `Timeout`. Later releases keep the codes, so programs can depend on them. */
             code: string;
             message: string;
-            /** @description The name of the error: the one that the called side gave to it, or one of the service's own, such as `HttpStatus404`, or `JobTimeout` when the whole job took too long. */
+            /** @description The name of the error, such as `HttpStatus404`. The called side names its errors, and the service names its own. The name is `JobTimeout` when the whole job took too long. */
             type?: string;
             /** @description The child job that failed. It is left out when the failure is not in a child job. */
             jobId?: string;
@@ -1987,10 +1987,10 @@ export interface components {
         };
         /** JobError */
         JobError: {
-            /** @description The code of the failure, for example `InputMismatch`, `ExecutorError` or `Timeout`. A code never changes. */
+            /** @description The code of the failure, for example `InputMismatch`, `ExecutorError` or `Timeout`. Later releases keep the codes, so programs can depend on them. */
             code: string;
             message: string;
-            /** @description The name of the error: the one that the called side gave to it, or one of the service's own, such as `HttpStatus404`, or `JobTimeout` when the whole job took too long. */
+            /** @description The name of the error, such as `HttpStatus404`. The called side names its errors, and the service names its own. The name is `JobTimeout` when the whole job took too long. */
             type?: string;
             cause?: components["schemas"]["BranchError"];
             step: string;
@@ -2000,10 +2000,10 @@ export interface components {
         };
         /** StepError */
         StepError: {
-            /** @description The code of the failure, for example `InputMismatch`, `ExecutorError` or `Timeout`. A code never changes. */
+            /** @description The code of the failure, for example `InputMismatch`, `ExecutorError` or `Timeout`. Later releases keep the codes, so programs can depend on them. */
             code: string;
             message: string;
-            /** @description The name of the error: the one that the called side gave to it, or one of the service's own, such as `HttpStatus404`, or `JobTimeout` when the whole job took too long. */
+            /** @description The name of the error, such as `HttpStatus404`. The called side names its errors, and the service names its own. The name is `JobTimeout` when the whole job took too long. */
             type?: string;
             cause?: components["schemas"]["BranchError"];
         };
@@ -2020,7 +2020,7 @@ export interface components {
         };
         /**
          * CurrentJobStep
-         * @description The latest step on the main line of a job that is not finished. When branches wait for events, it is the first of these waits instead.
+         * @description The latest step on the main line of a job that is not finished. When branches wait for events, it is instead the step in which the first of these branches waits.
          */
         CurrentJobStep: {
             name: string;
@@ -2150,7 +2150,7 @@ export interface components {
         };
         /**
          * ChildJobs
-         * @description The jobs that steps of this job started. They are left out when there are none, and in lists also for a token that is bound to workflows.
+         * @description The jobs that steps of this job started. They are left out when there are none. In lists, a token that is bound to workflows never gets them.
          */
         ChildJobs: {
             /** @description The number of child jobs. For a token that is bound to workflows, only the child jobs of these workflows are counted, up to 100. */
@@ -2200,7 +2200,7 @@ export interface components {
         };
         /**
          * WaitedJob
-         * @description The whole job, which is the answer with `waitSeconds`.
+         * @description The whole job. With `waitSeconds`, the answer has this form if the job can be read.
          */
         WaitedJob: {
             /**
@@ -2247,7 +2247,7 @@ export interface components {
             error?: components["schemas"]["JobError"];
             /**
              * Format: date-time
-             * @description The time at which the job fails with `Timeout`. It is there while the job runs, if its definition has `timeoutSeconds`.
+             * @description The time at which the job fails with `Timeout`, unless it ends earlier. Only a RUNNING job whose definition has `timeoutSeconds` has this time.
              */
             timeoutAt?: string;
             currentStep?: components["schemas"]["CurrentJobStep"];
@@ -2358,7 +2358,7 @@ export interface components {
             error?: components["schemas"]["JobError"];
             /**
              * Format: date-time
-             * @description The time at which the job fails with `Timeout`. It is there while the job runs, if its definition has `timeoutSeconds`.
+             * @description The time at which the job fails with `Timeout`, unless it ends earlier. Only a RUNNING job whose definition has `timeoutSeconds` has this time.
              */
             timeoutAt?: string;
             currentStep?: components["schemas"]["CurrentJobStep"];
@@ -2400,10 +2400,10 @@ export interface components {
             /** @description Any JSON value. */
             output?: unknown;
             error?: {
-                /** @description The code of the failure, for example `InputMismatch`, `ExecutorError` or `Timeout`. A code never changes. */
+                /** @description The code of the failure, for example `InputMismatch`, `ExecutorError` or `Timeout`. Later releases keep the codes, so programs can depend on them. */
                 code: string;
                 message: string;
-                /** @description The name of the error: the one that the called side gave to it, or one of the service's own, such as `HttpStatus404`, or `JobTimeout` when the whole job took too long. */
+                /** @description The name of the error, such as `HttpStatus404`. The called side names its errors, and the service names its own. The name is `JobTimeout` when the whole job took too long. */
                 type?: string;
                 cause?: components["schemas"]["BranchError"];
                 step?: string;
@@ -2480,7 +2480,7 @@ export interface components {
             facts: {
                 /**
                  * Format: date-time
-                 * @description The time since which the job is in this state.
+                 * @description The time since which the job has been in this state.
                  * @example 2026-01-31T12:00:00.000Z
                  */
                 since: string;
@@ -2937,7 +2937,7 @@ export interface components {
         };
         /** TaskWorker */
         TaskWorker: {
-            /** @description The name that the worker gives itself. */
+            /** @description The name of the worker, or the id of its token or user if it gave no name. */
             worker: string;
             /**
              * Format: date-time
@@ -3013,7 +3013,7 @@ export interface components {
         /** Limit */
         Limit: {
             /**
-             * @description The name of the limit. `members` counts open invitations too. `waitingRequests` counts requests with `waitSeconds` and streams. `storedMb` is what jobs and versions store, in megabytes. `planMemoryMb` is the memory for compiled definitions, in megabytes; when it is full, the definitions that were used longest ago are removed from it.
+             * @description The name of the limit. `members` counts open invitations too. `waitingRequests` counts streams, and requests with `waitSeconds`. `storedMb` is what jobs and versions store, in megabytes. `planMemoryMb` is the memory for compiled definitions, in megabytes; when it is full, the definitions that were used longest ago are removed from it.
              * @enum {string}
              */
             name: "apiTokens" | "oauthClients" | "members" | "openInvitations" | "roles" | "workflows" | "versionsPerWorkflow" | "tagsPerWorkflow" | "waitingRequests" | "storedMb" | "planMemoryMb";
@@ -3062,7 +3062,7 @@ export interface components {
             tokenId: string;
             /**
              * Format: uuid
-             * @description The same as `tokenId`, under the name that other clients know.
+             * @description The same as `tokenId`, under another name that some clients use.
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             apiAuthTokenId: string;
@@ -3094,7 +3094,7 @@ export interface components {
             tokenId: string;
             /**
              * Format: uuid
-             * @description The same as `tokenId`, under the name that other clients know.
+             * @description The same as `tokenId`, under another name that some clients use.
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             apiAuthTokenId: string;
@@ -3126,7 +3126,7 @@ export interface components {
             lastUsedAt?: string;
             /**
              * Format: date-time
-             * @description The time at which the token got its present secret.
+             * @description The time of the last rotation, which gave the token its present secret. It is left out while the token has its first secret.
              */
             rotatedAt?: string;
             /**
@@ -3338,7 +3338,7 @@ export interface components {
             tokenId: string;
             /**
              * Format: uuid
-             * @description The same as `tokenId`, under the name that other clients know.
+             * @description The same as `tokenId`, under another name that some clients use.
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             apiAuthTokenId: string;
@@ -3370,7 +3370,7 @@ export interface components {
             lastUsedAt?: string;
             /**
              * Format: date-time
-             * @description The time at which the token got its present secret.
+             * @description The time of the last rotation, which gave the token its present secret. It is left out while the token has its first secret.
              */
             rotatedAt?: string;
             /**
@@ -3542,7 +3542,7 @@ export interface components {
         SignInProvider: {
             /** @description The id of the provider. It is part of addresses, and sessions show it as `sso:<id>`. */
             id: string;
-            /** @description The name of the provider for people. */
+            /** @description The name under which people see the provider. */
             name: string;
             issuer: string;
             /** @description The id of this service at the issuer. */
@@ -3562,7 +3562,7 @@ export interface components {
             };
             /** @description The roles of people to whom the claim gives none. Without a default role they are rejected. */
             defaultRoles: string[];
-            /** @description The audience for which the service accepts access tokens of the issuer as the Bearer value. */
+            /** @description The service accepts access tokens of the issuer as the Bearer value if they are for this audience. */
             bearer?: {
                 audience: string;
             };
@@ -3859,7 +3859,7 @@ export interface operations {
             query?: {
                 /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer. Send the same filters with it as before. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -4037,7 +4037,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The thing is deleted. */
+            /** @description The organization is deleted. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4133,7 +4133,7 @@ export interface operations {
                 name?: string;
                 /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer. Send the same filters with it as before. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -4478,7 +4478,7 @@ export interface operations {
             query?: {
                 /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer. Send the same filters with it as before. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -4921,7 +4921,7 @@ export interface operations {
             query?: {
                 /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer. Send the same filters with it as before. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -4982,7 +4982,7 @@ export interface operations {
             query?: {
                 /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer. Send the same filters with it as before. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -5066,11 +5066,11 @@ export interface operations {
                 isWaiting?: boolean;
                 /** @description The order of the jobs. */
                 order?: "newest" | "oldest";
-                /** @description True to count also the jobs that the filters match, up to 10000. */
+                /** @description True to get `totalCount` too. Counting ends at 10000. */
                 includeTotal?: boolean;
                 /** @description The maximum number of entries in one answer. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer. Send the same filters with it as before. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -5195,7 +5195,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The job is accepted and will run. */
+            /** @description The job is accepted. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5514,7 +5514,7 @@ export interface operations {
             query?: {
                 /** @description The maximum number of entries in one answer. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer. Send the same filters with it as before. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -5607,7 +5607,7 @@ export interface operations {
                 branch?: string;
                 /** @description The maximum number of entries in one answer. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer. Send the same filters with it as before. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -5695,7 +5695,7 @@ export interface operations {
                 status?: "failed" | "open" | "cancelled" | "succeeded";
                 /** @description The maximum number of entries in one answer. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer. Send the same filters with it as before. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -6056,7 +6056,7 @@ export interface operations {
                 job: string[];
             };
             header?: {
-                /** @description The `id` of the last event that was received. It has the sequence of the last entry of each job (0 for none), in the order of the request, with dots in between. */
+                /** @description The `id` of the last event that was received. It has one sequence for each job, in the order of the request, with dots in between: the sequence of the last entry that was received of the job, or 0 for none. */
                 "Last-Event-ID"?: string;
             };
             path?: never;
@@ -6106,7 +6106,7 @@ export interface operations {
             query?: {
                 /** @description The maximum number of entries in one answer. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer. Send the same filters with it as before. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -6239,7 +6239,7 @@ export interface operations {
                         jobId: string;
                         eventId: string;
                         /**
-                         * @description The effect of the event. `matched`: a step waits for it now. `buffered`: it is kept, and a later step may wait for it. `unmatched`: it is kept, but no step of this version lists this id, which is probably a typo. `duplicate`: the job has this event already and has not consumed it, so nothing was done.
+                         * @description The effect of the event. `matched`: a step waits for it now. `buffered`: it is kept, and a later step may wait for it. `unmatched`: it is kept, but no step of this version lists this id, which is probably a typo. `duplicate`: the job has this event already and has not consumed it, so it is only counted once more.
                          * @enum {string}
                          */
                         outcome: "matched" | "buffered" | "unmatched" | "duplicate";
@@ -6267,7 +6267,7 @@ export interface operations {
                 status?: "held" | "waiting";
                 /** @description The maximum number of entries in one answer. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer. Send the same filters with it as before. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -6369,7 +6369,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The job is accepted and will run. */
+            /** @description The job is accepted. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6740,7 +6740,7 @@ export interface operations {
             query?: {
                 /** @description The maximum number of entries in one answer. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer. Send the same filters with it as before. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -6910,7 +6910,7 @@ export interface operations {
                 bucket?: "hour" | "day";
                 /** @description The beginning of the time range, rounded down to the start of a bucket. If it is left out, it is 24 hours (with `bucket=hour`) or 30 days (with `bucket=day`) before `to`. */
                 from?: string;
-                /** @description The end of the time range, rounded up to the end of a bucket. If it is left out, the range ends at the current time. */
+                /** @description The end of the time range. If it is left out, it is the current time. In both cases, it is rounded up to the end of a bucket. */
                 to?: string;
                 /** @description A workflow, to get only its jobs. */
                 workflowId?: string;
@@ -6974,7 +6974,7 @@ export interface operations {
                         points: {
                             /**
                              * Format: date-time
-                             * @description The time at which the bucket begins.
+                             * @description The time at which the bucket begins; for a metric of the present moment, the time of the answer.
                              */
                             at: string;
                             /** @description The value, which is null when there was nothing to measure. */
@@ -7187,7 +7187,7 @@ export interface operations {
             query?: {
                 /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer. Send the same filters with it as before. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -7360,7 +7360,7 @@ export interface operations {
             query?: {
                 /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer. Send the same filters with it as before. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -7931,9 +7931,9 @@ export interface operations {
                 action?: string;
                 /** @description The id of a user or API token, to get only what it did. */
                 actorId?: string;
-                /** @description A kind of thing, to get only changes of such things. */
+                /** @description A kind of thing, to get only entries about such things. */
                 targetType?: "organization" | "member" | "invitation" | "role" | "apiToken" | "oauthClient" | "workflow" | "version" | "tag" | "taskQueue" | "job";
-                /** @description The id of a thing, or the name of a tag or role, to get only its changes. */
+                /** @description The id of a thing, or the name of a tag or role, to get only entries about it. */
                 targetId?: string;
                 outcome?: "accepted" | "denied";
                 /** @description A time, to get only entries from then on. */
@@ -7942,7 +7942,7 @@ export interface operations {
                 before?: string;
                 /** @description The maximum number of entries in one answer. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer. Send the same filters with it as before. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -8091,9 +8091,9 @@ export interface operations {
                 action?: string;
                 /** @description The id of a user or API token, to get only what it did. */
                 actorId?: string;
-                /** @description A kind of thing, to get only changes of such things. */
+                /** @description A kind of thing, to get only entries about such things. */
                 targetType?: "organization" | "member" | "invitation" | "role" | "apiToken" | "oauthClient" | "workflow" | "version" | "tag" | "taskQueue" | "job";
-                /** @description The id of a thing, or the name of a tag or role, to get only its changes. */
+                /** @description The id of a thing, or the name of a tag or role, to get only entries about it. */
                 targetId?: string;
                 outcome?: "accepted" | "denied";
                 /** @description A time, to get only entries from then on. */
@@ -8236,7 +8236,7 @@ export interface operations {
             query?: {
                 /** @description The maximum number of entries in one answer. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer. Send the same filters with it as before. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -8615,7 +8615,7 @@ export interface operations {
             query?: {
                 /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer. Send the same filters with it as before. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -8964,7 +8964,7 @@ export interface operations {
                 role?: string;
                 /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer. Send the same filters with it as before. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -9267,7 +9267,7 @@ export interface operations {
             query?: {
                 /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer. Send the same filters with it as before. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -9486,7 +9486,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The thing is deleted. */
+            /** @description The role is deleted. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9587,7 +9587,7 @@ export interface operations {
             query?: {
                 /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer. Send the same filters with it as before. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -9880,7 +9880,7 @@ export interface operations {
             query?: {
                 /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer. Send the same filters with it as before. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -9950,7 +9950,7 @@ export interface operations {
             query?: {
                 /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer. Send the same filters with it as before. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -10146,7 +10146,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The thing is deleted. */
+            /** @description The OAuth client is deleted. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10171,7 +10171,7 @@ export interface operations {
             query?: {
                 /** @description The maximum number of entries in one answer. If it is left out, it is 1,000. */
                 pageSize?: number;
-                /** @description The `nextPageToken` of the previous answer, with the same filters. Its content is opaque. */
+                /** @description The `nextPageToken` of the previous answer. Send the same filters with it as before. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;

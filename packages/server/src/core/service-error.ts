@@ -32,7 +32,7 @@ export class ServiceError extends Error {
   readonly code: ServiceErrorCode;
   /** Set when a program must distinguish the error from others with the same code. */
   readonly reason: ServiceErrorReason | undefined;
-  /** The problems of the input, with JSON pointers into the request body. */
+  /** The problems of the input, with JSON pointers into the part of the request that is not valid, usually the body. */
   readonly problems: readonly Problem[];
   readonly retryAfterSeconds: number | undefined;
 

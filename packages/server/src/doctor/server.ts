@@ -58,7 +58,8 @@ function judgeReplication({ synchronousStandbyNames, synchronousCommit, standbyC
 function judgeConnections({ maxConnections }: ServerFacts, poolSize: number): Finding {
   const nodes = Math.floor(maxConnections / poolSize);
   const room = `This role may open ${maxConnections} connections, and each node takes ${poolSize} (STEPWELL_DATABASE_POOL_SIZE)`;
-  const advice = "Raise max_connections, or lower STEPWELL_DATABASE_POOL_SIZE.";
+  const advice =
+    "Raise max_connections or the connection limit of the role or database, or lower STEPWELL_DATABASE_POOL_SIZE.";
   if (nodes < 1) return problem("connections", `${room}: not enough for one node. ${advice}`);
   // In a rolling restart, a new node starts before the old one has stopped.
   if (nodes < 2) return warning("connections", `${room}: not enough for a second node. ${advice}`);

@@ -4,8 +4,8 @@ import type { Config } from "../config.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
 /**
- * Judges everything that can be checked without the database: the address, and for the embedded store its directory. Reads only properties of files
- * and of the file system.
+ * Judges the address, and for the embedded store also its directory. It needs no database and opens no file: it looks only at the config, at the
+ * modes of files and at the file system.
  */
 export function judgeSurroundings(config: Config): Finding[] {
   const address = judgeAddress(config);
@@ -59,7 +59,7 @@ function judgeModes(dataDir: string, hasKeyFile: boolean): Finding[] {
 }
 
 const mebibyte = 1024 * 1024;
-/** The log of the embedded store alone may grow to 96 MB. */
+/** With less free space than this, the disk is a problem: the log of the embedded store alone may grow to 96 MB. */
 const leastFree = 256 * mebibyte;
 const comfortablyFree = 1024 * mebibyte;
 
@@ -79,7 +79,7 @@ function judgeFileSystem(dataDir: string): Finding[] {
   return [...findings, ok("disk", room)];
 }
 
-/** The kinds of file systems that are not a local disk, by their number on Linux (statfs(2)). Other operating systems are not checked. */
+/** Kinds of file systems that are not safe for a data directory, by their number on Linux (statfs(2)). Other operating systems are not checked. */
 const fileSystems: ReadonlyMap<number, (dataDir: string) => Finding> = new Map([
   [0x01021994, inMemory],
   [0x858458f6, inMemory],

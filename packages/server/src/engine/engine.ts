@@ -56,8 +56,8 @@ export interface Engine {
     signal: AbortSignal,
   ): Promise<WholeJob | undefined>;
   /**
-   * Calls `onChange` after each commit that changed the job (a hint: it may also be called without a change). Returns the function that ends these
-   * calls.
+   * Calls `onChange` when the job may have changed. One call may stand for several changes, and a call may come without a change. Returns the
+   * function that ends these calls. Throws `ServiceError` when too many requests wait already, or when it is called while the node drains.
    */
   watchJob(key: JobKey, onChange: () => void): () => void;
   /**
@@ -77,7 +77,7 @@ export interface Engine {
   holdTask(call: CallKey, progress: JsonValue): Promise<Timestamp | undefined>;
   /** Whether this node has begun the call that it holds for this branch of the job; undefined when it holds none. */
   hasBegunCall(call: BranchKey): boolean | undefined;
-  /** Whether this node has room for another call of the organization. Without room, the job stays in the store. */
+  /** Whether this node has room for another call of the organization. Without room, a job that would make a call waits in the store. */
   hasRoomForCall(organizationId: string): boolean;
   /** How many requests and streams of the organization wait on this node. */
   waitingCountOf(organizationId: string): number;

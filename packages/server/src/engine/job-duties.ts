@@ -87,7 +87,7 @@ export function jobDuties(options: JobDutiesOptions): JobDuties {
   };
 }
 
-/** When a node has not delivered a notice between jobs after this time, other nodes deliver it. */
+/** When the node that wrote a notice has not delivered it within this time, other nodes deliver it. */
 const lateNoticesMs = 2_000;
 const maxNoticeRoundMs = 100;
 /**

@@ -213,7 +213,7 @@ export class NodeEngine implements Engine {
     this.#roster.start(duty);
   }
 
-  /** Takes no more work. Waiting requests are answered with the present state. */
+  /** Makes the node unready, and answers waiting requests with the present state. Other requests and calls go on. */
   drain(): void {
     this.#isLeaving = true;
     this.#watch.close();

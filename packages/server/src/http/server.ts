@@ -254,14 +254,17 @@ function hostProblem({ rawHeaders, httpVersion }: IncomingMessage): ServiceError
     if (name?.length === 4 && name.toLowerCase() === "host") count += 1;
   }
   if (count === 1 || (count === 0 && httpVersion === "1.0")) return undefined;
-  const found = count === 0 ? "no Host header" : "two Host headers";
+  const found = count === 0 ? "no Host header" : "more than one Host header";
   return new ServiceError("ValidationError", `The request has ${found}. Send one.`);
 }
 
-/** Sees to it that a HEAD request reads no stream, although the framework answers it with the handler of the GET, to get the same headers. */
+/**
+ * Destroys the stream of an answer to a HEAD request without reading it. The framework runs the handler of the GET for such a request, so that the
+ * headers are the same.
+ */
 function leaveBodiesOutOfHead(app: App): void {
   app.addHook("onRoute", (route) => {
-    // The framework's own hook would read streams to their end, and streams that watch a job do not end.
+    // The framework's own hook would read streams to their end, and a stream that watches a job lasts until the job is finished.
     if (route.method === "HEAD") route.onSend = [];
   });
   app.addHook("onSend", (request, _reply, payload, done) => {

@@ -50,7 +50,7 @@ export type ExplainedState = (typeof explainedStates)[number];
 
 /** The facts of an explanation; which of them are set depends on the state. */
 export interface ExplanationFacts {
-  /** The time since which the job is in this state. */
+  /** The time since which the job has been in this state. */
   readonly since: Timestamp;
   readonly step?: string;
   readonly visit?: number;

@@ -128,6 +128,6 @@ export const unitsPerSortedKey = 16;
 const workToReadPattern = 200;
 const workPerPatternCharacter = 30;
 /** The maximum `work` of one pattern. All patterns of a definition together may have a little more (`schema/patterns/pattern-book.ts`). */
-const maxPatternWork = 8_000;
+const maxPatternWork = 4_500;
 /** The units of the budget for one unit of a pattern's `work`. Compiling takes up to 3.5 µs for each unit of `work`. */
 const workPerPatternWork = 200;

@@ -14,11 +14,10 @@ export interface Walk {
   check(schema: Schema, value: JsonValue): boolean;
   /** Tells whether the value fits, and reports nothing. */
   isFit(schema: Schema, value: JsonValue): boolean;
-  /** Says what is wrong with a value that does not fit. Empty when the reason must not be shown, or is not found within few checks. */
+  /** Says what is wrong with a value that does not fit. Empty when no problems are reported, or when the reason is secret or not found soon. */
   whyNot(schema: Schema, value: JsonValue): string;
-  /** Whether to look for more problems. */
+  /** Whether to go on with the check. `isFit` says whether the value fits so far. */
   mayGoOn(isFit: boolean): boolean;
-  /** The names of an object's properties. */
   namesOf(value: JsonObject): readonly string[];
   /** Takes this many checks from the remaining ones. Returns false when not enough are left. */
   charge(checks: number): boolean;
@@ -60,12 +59,12 @@ function checkOneOf(alternatives: readonly Schema[], value: JsonValue, type: Typ
   return second === -1 || walk.refuse(`fits both \`oneOf/${first}\` and \`oneOf/${second}\`, but must fit exactly one`);
 }
 
-/** Trying an alternative is a separate walk, which costs as much as some plain checks. */
+/** The cost of trying an alternative of `oneOf`, or the schema of `not`. The checks within the schema cost more checks. */
 const checksPerWalk = 3;
 
 function checkNot(excluded: Schema, value: JsonValue, walk: Walk): boolean {
   if (!walk.charge(checksPerWalk)) return false;
-  return !walk.isFit(excluded, value) || walk.refuse("must not fit what `not` says, but does");
+  return !walk.isFit(excluded, value) || walk.refuse("must not fit the schema of `not`, but does");
 }
 
 function checkConditional({ condition, consequent, alternative }: Conditional, value: JsonValue, walk: Walk): boolean {

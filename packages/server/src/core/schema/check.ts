@@ -50,10 +50,10 @@ export function firstProblem(schema: Schema, value: JsonValue, checkLimit: numbe
 const maxProblems = 20;
 
 /**
- * The largest number of checks for one value. With nested alternatives and references, this number could grow exponentially with the depth of the
- * value. All other schemas need some hundred thousand checks for a value of a megabyte, and up to 1,400,000 for a list of short texts under a
- * pattern. The bound is reached after 10 to 30 ms. The check then gives up, and the value counts as one that does not fit. The bench
- * `npm run bench -- definitions` looks for the checks that take longest.
+ * The bound on the checks for one value. With nested alternatives and references, the number of checks could grow exponentially with the depth of
+ * the value. With other schemas, a value of a megabyte needs a few hundred thousand checks, or up to 1,400,000 if it is a list of short texts under a
+ * pattern. The bound is reached after 10 to 30 ms. Then the value counts as one that does not fit. `npm run bench -- definitions` measures the values
+ * that take longest.
  */
 const maxChecks = 1_500_000;
 const tooManyChecks = `takes more than ${maxChecks} checks; simplify the definition (its \`anyOf\` and the like) or send less`;
@@ -63,7 +63,7 @@ class Check implements Walk {
   readonly #problems: Problem[] = [];
   readonly #path: (string | number)[] = [];
   #remaining: number;
-  /** Above zero while alternatives are tried. Then it only matters whether the value fits, and no problems are collected. */
+  /** Above zero while it only matters whether a value fits, for example an alternative or the schema of `not`. No problems are collected then. */
   #silence = 0;
   /** Above zero within a sensitive schema. */
   #sensitivity = 0;
@@ -157,9 +157,9 @@ class Check implements Walk {
   }
 
   /**
-   * Returns the canonical text of null, an object or an array. Returns an empty text, which equals no allowed value, for any other value, and when
-   * the value costs more than `maxCost` or than the cost that remains. The cost is counted before the text is made, because a value may have a
-   * megabyte and be checked against many schemas.
+   * Returns the canonical text of null, an object or an array. Returns an empty text, which equals no allowed value, in two cases: for any other
+   * value, and when the text costs more than `maxCost` or than the remaining checks allow. The cost is counted before the text is made, because a
+   * value may be as large as a megabyte, and may be checked against many schemas.
    */
   #canonical(value: JsonValue, maxCost: number): string {
     if (typeof value !== "object") return "";
@@ -219,7 +219,7 @@ class Check implements Walk {
     return text.length > 2 * maxLength || !this.#hasTimeFor(text) || codePointCount(text) > maxLength;
   }
 
-  /** Takes one check for every eight characters from the remaining ones. Returns false when not enough are left. */
+  /** Takes one of the remaining checks for every eight characters. Returns false when too few checks are left. */
   #hasTimeFor(text: string): boolean {
     return this.charge(text.length >> 3);
   }
@@ -282,8 +282,8 @@ class Check implements Walk {
   }
 
   /**
-   * A name is tried against up to hundreds of matchers in turn. So a matcher is seldom in the processor's cache, and each one counts as
-   * `checksPerMatcher` checks.
+   * A name is tried against up to hundreds of matchers in turn. So a matcher is seldom in the processor's cache, and each one costs
+   * `checksPerMatcher` checks in addition to its match.
    */
   #matchesAny(patterns: readonly PatternRule[], name: string): boolean {
     this.#remaining -= patterns.length * checksPerMatcher;
@@ -343,7 +343,7 @@ class Check implements Walk {
     );
   }
 
-  /** Whether to look for more problems. Once the bound is reached, the check must not walk through the rest of the value. */
+  /** Whether to go on: while checks are left, and either everything fits so far or one more problem would be reported. */
   mayGoOn(isFit: boolean): boolean {
     if (this.#remaining < 0) return false;
     return isFit || (this.#silence === 0 && this.#problems.length < maxProblems);
@@ -381,7 +381,7 @@ const checksPerListedName = 4;
  */
 const maxChecksForReason = 1_000;
 /**
- * A unit of a pattern's work takes up to 3.5 µs. Even when one value meets all patterns of a definition, a third of the checks is left
- * (`pattern-book.ts`).
+ * A unit of a pattern's work takes up to 3.5 µs. Even when all patterns of a definition are compiled for one value, a third of the checks is left
+ * (`maxPatternWork`).
  */
 const checksPerPatternWork = 100;

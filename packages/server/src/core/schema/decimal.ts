@@ -19,7 +19,7 @@ interface Decimal {
   readonly exponent: number;
 }
 
-/** Reads the shortest decimal that stands for the number. Its text in JSON is the same decimal. */
+/** Returns the shortest decimal that stands for the number. JSON writes the number as the same decimal. */
 function decimalOf(value: number): Decimal {
   const [mantissa = "", power = "0"] = Math.abs(value).toExponential().split("e");
   const [whole = "", fraction = ""] = mantissa.split(".");

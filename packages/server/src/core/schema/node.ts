@@ -7,7 +7,7 @@ import { allTypes, noTypes, type TypeSet } from "./type-set.ts";
 /**
  * A schema, parsed. A value fits when its type is in `types`, it satisfies the rules for its type, it is among the `allowed` values, it fits all of
  * `allOf`, it fits one of `anyOf`, and it satisfies the rare rules. References are resolved to nodes, so the nodes of a recursive schema form a
- * cycle. A cycle always goes through a property or an item, because `parse.ts` refuses any other.
+ * cycle. A cycle always goes through a property, the name of a property or an item, because `chain.ts` refuses any other.
  *
  * A schema does not change after it was parsed. Nodes are compared by identity. The same name in `definitions` is always the same node.
  */
@@ -24,7 +24,7 @@ export interface Schema {
   readonly anyOf: readonly Schema[] | undefined;
   /** The keywords that few schemas have. */
   readonly rare: RareRules | undefined;
-  /** The keyword `x-sensitive`: no message may show anything of a value. */
+  /** The keyword `x-sensitive`: a message about a value may show its type, but neither the value nor the allowed values. */
   readonly isSensitive: boolean;
 }
 
@@ -80,7 +80,7 @@ export interface PatternRule {
   readonly schema: Schema;
 }
 
-/** The keywords that few schemas have. They are separate from the others. So checking a value against a schema without them costs only one look. */
+/** The keywords that few schemas have. They are separate, so that for a schema without them, a check looks at one field and not at each keyword. */
 export interface RareRules {
   /** A value must fit exactly one of these schemas. */
   readonly oneOf: readonly Schema[] | undefined;
@@ -150,7 +150,7 @@ export const nothing: Schema = newSchema({ types: noTypes });
 export function conjuncts(schema: Schema): readonly Schema[] {
   if (schema.allOf === undefined) return [schema];
   const found = new Set([schema]);
-  // The loop also visits schemas that it adds to the set. It is a set, because nested lists may lead to one schema in a million ways.
+  // The loop also visits schemas that it adds to the set. A set is needed, because nested lists may lead to one schema in a million ways.
   for (const { allOf } of found) {
     for (const part of allOf ?? []) found.add(part);
   }
@@ -158,8 +158,8 @@ export function conjuncts(schema: Schema): readonly Schema[] {
 }
 
 /**
- * Returns the target of a schema that consists only of a `$ref` (or of an `allOf` with one schema), and any other schema as it is. When targets are
- * compared, the same schema is recognized wherever it is used.
+ * Returns the target of a schema that consists only of a `$ref` (or of an `allOf` with one schema), and any other schema as it is. Two references to
+ * one schema have the same target, so that a comparison recognizes them as equal.
  */
 export function dereferenced(schema: Schema): Schema {
   let node = schema;

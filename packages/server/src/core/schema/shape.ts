@@ -36,7 +36,7 @@ export function isClosed(schema: Schema): boolean {
 
 /**
  * The properties that a closed schema allows, or that an open schema names. As in JSON Schema 2020-12, each `additionalProperties: false` applies
- * only to the `properties` next to it. When there are two of them, only the properties that both declare are allowed.
+ * only to the `properties` next to it. When there are several, only the properties that all of them declare are allowed.
  */
 export function declaredProperties(schema: Schema): ReadonlySet<string> {
   const [first, ...others] = closedRules(schema);
@@ -51,15 +51,15 @@ export function declaredProperties(schema: Schema): ReadonlySet<string> {
   return names;
 }
 
-/** The properties that every fitting value certainly has. Empty when a value other than an object may fit. */
+/** The properties that `required` names, in the schema or its `allOf` and `$ref`. Empty when a value other than an object may fit. */
 export function requiredProperties(schema: Schema): ReadonlySet<string> {
   if (acceptedTypes(schema) !== typeSets.object) return new Set();
   return new Set(conjuncts(schema).flatMap(({ objects }) => objects?.required ?? []));
 }
 
 /**
- * A schema with only the schemas of the declared properties. Nothing is required and nothing is forbidden, so that a part of a value can be checked
- * by itself.
+ * A schema with only the schemas of the declared properties. It requires no property and forbids none, so that a part of a value can be checked by
+ * itself.
  */
 export function propertiesAlone(schema: Schema): Schema {
   const known = propertiesAloneCache.get(schema);

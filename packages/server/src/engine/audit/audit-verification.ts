@@ -42,11 +42,10 @@ const sealsAtOnce = 100;
 const entriesAtOnce = 1_000;
 
 /**
- * Checks an organization's audit trail against its seals, page by page, while the service goes on writing it. Three things cannot be detected. First,
+ * Checks an organization's audit trail against its seals, page by page, while the service goes on writing it. It does not detect three things. First,
  * before an entry was sealed, its row may have been removed together with its place in the list of entries that wait for a seal. Second, the newest
- * entries may have been removed together with their seals, or put back into that list so that the service sealed them again. This is detected only
- * when one of the removed seals was seen before and is expected (`expectSeal`). Third, somebody who has both the database and the secret key can
- * change anything.
+ * entries may have been removed together with their seals, or put back into that list so that the service sealed them again. `expectSeal` detects
+ * this, if it gets one of the removed seals. Third, somebody who has both the database and the secret key can change anything.
  */
 export async function verifyAudit(trail: AuditTrail): Promise<AuditVerification> {
   const verification = new Verification(trail);
@@ -57,8 +56,8 @@ export async function verifyAudit(trail: AuditTrail): Promise<AuditVerification>
 }
 
 /**
- * Checks a verified trail against a seal that was seen before. This is the only way to detect that the end of the chain was cut off after that seal
- * was seen.
+ * Checks that a verified trail still has a seal that was seen before. Only this check detects that the end of the chain was removed together with
+ * that seal.
  */
 export async function expectSeal(
   { database, organizationId }: Omit<AuditTrail, "keys">,
@@ -131,7 +130,7 @@ class Verification {
     this.#checkedEntries += covered.length;
   }
 
-  /** Checks that every entry is covered by an existing seal or waits for one. */
+  /** Checks that every entry either is covered by an existing seal or waits for a seal, and not both. */
   async checkEntries(): Promise<void> {
     const { database, organizationId } = this.#trail;
     let entryIds: readonly string[] = [];

@@ -36,7 +36,7 @@ export class BegunCalls {
     this.#isDraining = false;
   }
 
-  /** When the row of one call cannot be written, the other calls still get their turn. */
+  /** Notes the calls of one group. If the row of one call cannot be written, the other calls are noted nevertheless. */
   async #noteGroup(group: readonly Waiting[]): Promise<void> {
     const failed = new Set<Waiting>();
     const note = (part: readonly Waiting[]) =>

@@ -23,8 +23,8 @@ export interface DispatcherOptions {
   /** Notes that the call begins. Returns false when this node does not hold it any more. */
   readonly noteBegun: (call: CallKey) => Promise<boolean>;
   /**
-   * Makes the child job of a call. Returns the outcome of the call. Returns undefined when the child will report the outcome itself, or when nobody
-   * waits for the child any more.
+   * Makes the child job of a call. Returns the outcome of the call. Returns undefined when the child will report the outcome itself, when the call is
+   * over, or when another node holds it.
    */
   readonly makeChild: (call: Pick<OwedCall, "job" | "effect">) => Promise<CallResult | undefined>;
   readonly maxCalls: number;
@@ -52,8 +52,8 @@ export class Dispatcher {
   readonly #owed = new OwedCalls();
   readonly #handBacks = new Set<Promise<void>>();
   /**
-   * The suspect (`core/job/interruptions.ts`) whose turn it is. Suspects begin one at a time. So when the node dies soon after, it is known which
-   * suspect was under way.
+   * The suspect (`core/job/interruptions.ts`) whose turn it is. Suspects begin one at a time. So if the node dies soon after a suspect began, it is
+   * known which suspect that was.
    */
   #suspect: OwedCall | undefined;
   #laterSuspects: OwedCall[] = [];
@@ -87,7 +87,8 @@ export class Dispatcher {
 
   /**
    * Whether there is room in memory for another call of this organization. Jobs for whose calls there is no room wait in the store. An organization
-   * without a waiting call always has room, so that the backlog of another organization does not delay it.
+   * without a waiting call has room even if the queue is full, so that the backlog of another organization does not delay it. A node that leaves has
+   * no room.
    */
   hasRoom(organizationId: string): boolean {
     if (this.#isLeaving) return false;

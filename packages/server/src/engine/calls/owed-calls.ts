@@ -5,7 +5,7 @@ import type { PlanStep } from "../../core/plan/plan.ts";
 
 /** The calls that a node holds, queued or begun. */
 export class OwedCalls {
-  /** The calls by job and branch, because each commit asks for all calls of one job. */
+  /** The calls by job and branch, because all calls of a job are needed after each change of the job. */
   readonly #byJob = new Map<string, Map<string, OwedCall>>();
 
   ofJob(jobId: string): Iterable<OwedCall> {
@@ -40,7 +40,7 @@ export class OwedCalls {
   }
 }
 
-/** A branch of a job, which has at most one call. */
+/** Names a branch of a job. A branch has at most one call. */
 export interface BranchKey {
   readonly jobId: string;
   readonly branch: string;

@@ -91,8 +91,8 @@ export class ChildMaker {
   async #findId(organizationId: string, name: string): Promise<string> {
     const search = { organizationId, name, workflowIds: null, afterName: null, limit: 1 };
     const [found] = await listWorkflows(this.#options.database, search);
-    // A child of an earlier attempt continues even when its workflow is deleted. Only the commit knows whether there is such a child, so it gets an
-    // id that no workflow has.
+    // A child of an earlier attempt continues even when its workflow is deleted. Only the commit finds out whether there is such a child, so the
+    // command gets an id that no workflow has.
     if (found === undefined) return NIL;
     if (this.#workflowIds.size >= maxKnownIds) this.#workflowIds.clear();
     this.#workflowIds.set(`${organizationId} ${name}`, found.workflowId);
@@ -154,9 +154,9 @@ function postponed(child: NewChild, error: ServiceError): CallResult {
 }
 
 function rejectionOf({ workflow, version }: NewChild, { code, message, problems }: ServiceError): string {
-  const which = "tag" in version ? `the tag ${quoted(version.tag)}` : `a version ${version.versionNumber}`;
+  const which = "tag" in version ? `the tag ${quoted(version.tag)}` : `version ${version.versionNumber}`;
   if (code === "NotFoundError") {
-    return `The organization has no workflow ${quoted(workflow)}, or the workflow does not have ${which}. Register it, or set the tag, and resume this job.`;
+    return `The organization has no workflow ${quoted(workflow)}, or the workflow does not have ${which}. Add what is missing, and resume this job.`;
   }
   const listed = problems.slice(0, 5).map((problem) => ` ${sentenceOf(problem)}`);
   return `No job of ${quoted(workflow)} could be started. ${message}${listed.join("")}`;

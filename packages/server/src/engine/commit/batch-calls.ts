@@ -5,13 +5,13 @@ import type { Timestamp } from "../../core/time.ts";
 import type { ChangedCalls, HandedTask, MadeCall } from "../../store/jobs/job-calls.ts";
 import type { NewTask, TaskOffers } from "../tasks/task-offers.ts";
 
-/** The calls of one job that a batch changed. `before` is undefined for a job that the batch creates. */
+/** A job that a batch changed, with its new calls. `before` is undefined for a job that the batch creates. */
 export interface CallingJob {
   readonly before: Job | undefined;
   readonly job: Job;
   /** The calls that the changes of this batch asked for. A later change of the batch may have withdrawn a call that an earlier change asked for. */
   readonly effects: readonly CallEffect[];
-  /** The calls that the job owes after the whole batch. */
+  /** Those of the calls in `effects` that the job still owes after the whole batch. */
   calls: readonly NewCall[];
 }
 
@@ -30,7 +30,7 @@ export interface CallTerms {
    * the batch is committed.
    */
   readonly beginsAtOnce: (organizationId: string) => boolean;
-  /** Offers the tasks of this batch to workers. Without it, the tasks wait until a worker asks for them. */
+  /** Offers the tasks of this batch to workers. Without it, the batch only puts the tasks into their queues. */
   readonly offers?: TaskOffers | undefined;
 }
 
@@ -53,7 +53,7 @@ export function settleCalls(changed: readonly CallingJob[], terms: CallTerms): r
   return calls.map((job) => ({ ...job, made: job.made.map(offered) }));
 }
 
-/** Marks the tasks that the commit gave to a worker as begun, so that nobody looks for a worker for them. */
+/** Tells `offers` which tasks the commit gave to workers, and marks these tasks as begun, so that nobody looks for a worker for them. */
 export function noteHandedTasks(
   changed: readonly CallingJob[],
   handed: readonly HandedTask[],
@@ -84,7 +84,7 @@ function mayBeginAtOnce({ isSuspect, task }: CallEffect): boolean {
   return !isSuspect && task === undefined;
 }
 
-/** Lists how the job's calls change. The list is empty when the calls stay as they were or the job makes none. */
+/** Returns the change of the job's calls; an empty list when the calls stay as they were. */
 function changedCalls({ before, job, calls }: CallingJob): ChangedCalls[] {
   const { made, ended } = compareCalls(before?.state, job.state);
   if (made.length === 0 && ended.length === 0) return [];

@@ -415,10 +415,7 @@ async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: Ba
   noteHandedTasks(changed, handed, context);
 }
 
-/**
- * A commit that adds fewer bytes than this for a job is small. Most commits are small. For a small commit, only the time to decide its commands
- * counts.
- */
+/** When a batch adds no more bytes than this for a job, these bytes do not count (`noteBytes`). For most jobs, a batch adds fewer. */
 const smallBytes = 10_000;
 
 function changedJobs(jobs: LoadedJobs): OpenJob[] {

@@ -14,12 +14,12 @@ import type { VersionChoice } from "../../store/workflows/versions.ts";
 export type Command = SubmitCommand | FactCommand;
 
 interface CommandFields extends JobKey {
-  /** Makes the small answer for the caller. When the idempotency key is repeated, the caller gets this answer again. */
+  /** Makes the answer for the caller. It is stored with the idempotency key, and a repetition gets it again, so it must be small. */
   readonly answer: (job: Job, verdict: Verdict) => JsonObject;
   readonly idempotency?: { readonly key: string; readonly requestHash: Buffer };
   /** The audit entry. It is written only together with a change, so a repetition that changes nothing leaves no row. */
   readonly audit?: UntimedAuditEntry;
-  /** The payload's length in bytes, for the bound on a batch. */
+  /** The approximate length in bytes of the input, output or payload that the command brings, for the bound on a batch. */
   readonly bytes: number;
 }
 

@@ -45,13 +45,13 @@ export interface GroupCommitOptions {
    * Begins to count the calls of one batch. Call the returned function once for each call, in order. It returns whether that call will begin at once.
    */
   readonly beginsAtOnce: () => (organizationId: string) => boolean;
-  /** Begins to offer the tasks of one batch to workers that wait on this node. Without it, tasks wait until a worker asks for them. */
+  /** Begins to offer the tasks of one batch to workers that wait on this node. Without it, a batch only puts its tasks into their queues. */
   readonly offers?: () => TaskOffers;
   /** This node's lease term, under which it holds the calls that a commit hands to it. */
   readonly leaseTerm: () => number;
   /** Called after each commit, before its callers are answered. Must not throw. */
   readonly onCommitted: (changed: readonly ChangedJob[], stats: CommitStats) => void;
-  /** Called with a command that failed because of a defect, to log the defect. A fact of the engine about a job parks the job instead. */
+  /** Called with a command that failed because of a defect, to log the defect. If the command is a fact of the engine, its job is parked instead. */
   readonly onDefect: (error: unknown, command: Command) => void;
 }
 
@@ -224,7 +224,7 @@ class Group {
     return next.batch;
   }
 
-  /** Commits a batch. A batch that fails is split until the failing command is alone, or until the parts are small enough. */
+  /** Commits a batch. A batch that fails is split until the failing command is alone, or until the parts are small enough to succeed. */
   async #commitWhole(batch: readonly Waiting[]): Promise<void> {
     if (batch.length === 0) return;
     try {
@@ -277,8 +277,8 @@ class Group {
     else this.#options.onDefect(error, command);
     const parked = isOfJob ? parking.findTrial(command.jobId) : undefined;
     if (parked !== undefined && error instanceof StatementGivenUpError && isOutcome(command)) {
-      // The outcome of a call must not be lost because of a temporary shortage, so it is tried again. The outcome that a worker sent is tried again
-      // only until the deadline of the worker's request, because the worker then sends it again.
+      // The outcome of a call must not be lost because the database has too little time or memory for a while, so it is tried again. The outcome that
+      // a worker sent is tried again only until the deadline of the worker's request, because the worker then sends it again.
       const pauseMs = Math.max(parked.retryInMs, retryStoreMs);
       if (sender === "engine" || performance.now() + pauseMs < waiting.deadline) {
         const { held: _, ...again } = waiting;
@@ -421,7 +421,7 @@ class FateUnknownError extends Error {
 
 /**
  * Returns the size of the parts into which a batch with a slow statement is split. Each slow statement uses its whole time limit before it is given
- * up, so the failing row must be found in three rounds.
+ * up, so the failing command must be found in few rounds: a batch of 400 commands (the default maximum) has three, with 400 commands, 20 and 1.
  */
 function partOfSlow(count: number): number {
   return count > 20 ? Math.ceil(Math.sqrt(count)) : 1;

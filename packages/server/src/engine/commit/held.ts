@@ -11,8 +11,8 @@ export interface Held {
 }
 
 /**
- * Makes the state after the row was found locked once more. The pause doubles each time, up to ten times the first pause. The deadline is the one
- * that was set the first time.
+ * Makes the state after the row was found locked, for the first time or again. The pause doubles each time, up to ten times the first pause. The
+ * deadline is the one that was set the first time.
  */
 export function heldAgain(before: Held | undefined, deadline: number, isWaitedFor: boolean): Held {
   const firstPauseMs = isWaitedFor ? shortLockTimeoutMs : passedOverPauseMs;

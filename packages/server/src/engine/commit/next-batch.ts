@@ -31,9 +31,10 @@ export interface NextBatch<One> {
 
 /**
  * Takes commands in the order of arrival, up to the bounds. The commands of one organization in the batch are for at most as many jobs as the
- * organization has room for (`Turns`). A second command with the same idempotency key waits for the next batch. Once a command for a job has failed
- * alone, later commands for this job are in batches of their own, so that other commands need not be split off again. Organizations whose commands
- * were costly recently take turns with the other organizations. So a cheap command does not wait for all costly ones that came before it.
+ * organization has room for (`Turns`). A second command with the same idempotency key waits for the next batch. A command has a batch of its own if
+ * its job was parked and has not gone on since, or if it must wait for a locked row. Otherwise the other commands might fail with it, and would have
+ * to be split off. Organizations whose commands were costly recently take turns with the other organizations. So a cheap command does not wait for
+ * all costly ones that came before it.
  */
 export function takeNextBatch<One extends Queued>(queue: readonly One[], options: NextBatchOptions): NextBatch<One> {
   const { turns, parking, maxBatchSize, maxBatchBytes } = options;

@@ -29,14 +29,13 @@ export class Turns {
     return until === undefined ? 0 : Math.max(0, until - this.#now());
   }
 
-  /** Whether any organization is costly. */
   hasCostly(): boolean {
     for (const organizationId of this.#restUntil.keys())
       if (!this.isCostly(organizationId)) this.#restUntil.delete(organizationId);
     return this.#restUntil.size > 0;
   }
 
-  /** Whether the organization rested within the last second, so that its next commands are probably costly too. */
+  /** Whether the organization rests now, or rested within the last second. Its next commands are probably costly too. */
   isCostly(organizationId: string): boolean {
     const until = this.#restUntil.get(organizationId);
     return until !== undefined && until + costlyForMs > this.#now();
@@ -170,22 +169,23 @@ export interface BatchTurn {
 }
 
 /**
- * The longest time in milliseconds that all commands of one organization may take in one batch: when the batch has no other organization, and when it
- * has. The rest of the commands goes into the next batch. Loading and writing take about as long again, and other organizations in the batch wait for
- * all of it.
+ * When the commands of one organization have taken more milliseconds than this in a batch, its other commands go into the next batch. The first
+ * number is for a batch without another organization, the second for a batch with others. Loading and writing take about as long again, and other
+ * organizations in the batch wait for all of it.
  */
 const aloneTurnMs = 20;
 const sharedTurnMs = 2;
 /** When the room of an organization would grow to more jobs than this, it is not limited any more. */
 const maxRoom = 500;
 /**
- * When a command takes longer than this, its organization rests afterwards for a multiple of that time. While other organizations have commands, the
- * multiple grows with the time: twice the time delays twice as many commands of the others, and each of them for twice as long.
+ * When a command takes longer than this, its organization rests afterwards for a multiple of the time that the command took. While other
+ * organizations have commands, the multiple grows with the time: twice the time delays twice as many commands of the others, and each of them for
+ * twice as long.
  */
 const costlyMs = 5;
 const restFactor = 5;
 const restFactorPerMs = 1 / 2;
-/** Short enough that callers whose commands rest get their answers before the deadline of a commit, which is 4 s by default. */
+/** The multiple grows only up to a rest of this length. That is shorter than the time that a command may wait for its commit (4 s by default). */
 const maxGrownRestMs = 2_000;
 /**
  * An estimate of the time to read or write a byte. On the embedded store 130 KB (the state of a fork with 1,000 open branches) take about 5 ms: two

@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../core/json/json.ts";
 
-/** Whether a text of a definition is constant. A text with an expression has no value at registration, so it is checked when its step is called. */
+/** Whether a value in a config is constant. A text with an expression has no value at registration, so it is checked when a job reaches the step. */
 export function isConstant(value: JsonValue): boolean {
   return typeof value !== "string" || !value.includes("${");
 }

@@ -54,7 +54,8 @@ export const forEach: Executor = {
     required: ["items", "step"],
     additionalProperties: false,
   },
-  // The length of the list is not checked here, because few schemas bound it. A list that is too long fails the step.
+  // There is no `maxItems` here. Most schemas of lists have none either, so expressions with such lists would be refused at registration. A list that
+  // is too long fails the step.
   expressionFields: { items: { type: "array" } },
   checkConfig,
   forkRule,

@@ -22,7 +22,7 @@ export class DutyRoster {
     this.hurry(duty, duty.everyMs);
   }
 
-  /** Runs a duty again within `inMs`, whatever its interval. */
+  /** Runs a duty again after `inMs` at the latest, whatever its interval. A run that is under way ends first. */
   hurry(duty: Duty, inMs: number): void {
     const shift = this.#shifts.get(duty);
     const dueAt = performance.now() + Math.max(0, inMs);

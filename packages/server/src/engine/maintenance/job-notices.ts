@@ -15,7 +15,7 @@ export interface JobNoticesOptions {
   readonly lateMs: number;
   /** The bound on the notices that are read at once, in bytes. */
   readonly maxBytes: number;
-  /** The time after which a round tells no more jobs, unless it has told none yet. The next round looks for notices that came meanwhile. */
+  /** The time after which a round tells no more jobs, once it has delivered a notice. The next round looks for notices that came meanwhile. */
   readonly maxRoundMs: number;
   /** Tells a job a fact. Throws `ServiceError` when the job does not accept it. */
   readonly report: (key: JobKey, fact: UntimedFact) => Promise<unknown>;
@@ -39,8 +39,8 @@ const restMs = 5_000;
  * poll finds every notice; the hint from the node that wrote it only makes the poll come at once. A notice that is delivered twice changes nothing
  * the second time, because it names its call.
  *
- * When there are too many notices for one round, the round takes some of each organization in addition to the oldest ones, and tells the jobs of each
- * organization separately. So an organization that cancels a tree of a hundred thousand jobs does not delay the notices of the others.
+ * When there are too many notices for one round, organizations take turns: besides the oldest notices, the round takes a few notices of each
+ * organization whose turn it is. The jobs of each organization are told separately. So an organization that cancels a tree of a hundred thousand jobs does not delay the notices of the others.
  */
 export function jobNoticesDuty(options: JobNoticesOptions): Duty {
   const { database, everyMs, maxRoundMs } = options;
@@ -123,7 +123,7 @@ class Delivery {
   }
 }
 
-/** The organization after which the next turn continues; undefined when every organization had its turn. */
+/** The organization after which the next turn continues; undefined when this turn found no notice, so that the next one begins with the first. */
 function lastOf(inTurn: readonly JobNotice[]): string | undefined {
   const organizationIds = [...new Set(inTurn.map(({ organizationId }) => organizationId))].sort();
   return organizationIds.at(-1);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** The number of jobs that are told at once. Their commit takes a few milliseconds. Requests of others go into the commits in between. */
+/** The number of jobs that are told at once. It is small, so that their commit takes only a few milliseconds and requests need not wait long. */
 const maxToldAtOnce = 30;
 
 export interface Told {
@@ -33,9 +33,10 @@ export class JobTelling<Found extends { readonly organizationId: string }> {
   }
 
   /**
-   * Tells jobs, those of each organization in their order, until `endMs` (a reading of `performance.now()`). None of the jobs may belong to a busy
-   * organization. The given `tell` tells one job, and returns whether this changed the job. The round is not cut short before it has changed a job:
-   * jobs that cannot be changed would be first again in the next round.
+   * Tells jobs, those of each organization in their order. Returns at `endMs` (a reading of `performance.now()`) at the latest. None of the jobs may
+   * belong to a busy organization. The given `tell` tells one job, and returns whether this changed the job. Once a job has
+   * changed, no more jobs are told after `endMs`. Until then the telling goes on, because jobs that cannot be changed would be first again in
+   * the next round.
    */
   async tell(
     found: readonly Found[],

@@ -25,8 +25,8 @@ export interface LostTasksOptions {
 }
 
 /**
- * The number of tasks that one round takes, so that requests of others come in between. After a round with this many tasks, the next round follows at
- * once.
+ * The bound on the tasks that one round takes over, and on those that it ends because their time is up. It is low, so that requests get their turn
+ * between two rounds. After a round that reached it, the next round mostly follows at once.
  */
 const maxTasksAtOnce = 100;
 /** The longest time for which one round tells jobs that the time of their tasks is up. */

@@ -43,6 +43,8 @@ const backlogMs = 150;
  * folded, and a change that was committed late is folded too. The transaction that adds a change to the rollups also deletes its row, so each change
  * counts once, whichever node folds and however often it tries. Readers add the rollups and the rows in one statement, so they always see every
  * change.
+ *
+ * Also makes the changes for history that was committed without them, mostly by earlier releases.
  */
 export function metricRollupsDuty(database: Database): Duty {
   return {

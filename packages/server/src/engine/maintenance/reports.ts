@@ -2,7 +2,7 @@ import { untilOver } from "./job-telling.ts";
 
 /**
  * The reports that a duty makes to jobs after it has taken their calls over. The commands of one organization may wait for a long time in the queue
- * of commits. The duty then goes on without waiting for them, and leaves the organization's calls alone until its reports are committed.
+ * of commits. The duty waits for them for a second at most, and leaves the organization's calls alone until its reports are committed.
  */
 export class Reports<Call extends { readonly organizationId: string }> {
   /** The number of reports under way, by organization. */

@@ -15,7 +15,7 @@ const bytesPerMb = 1_000_000;
 
 /**
  * Knows which organizations have reached their maximum of stored bytes. A submit only looks this up in memory. A duty reads the sums of the
- * organizations that submitted recently. So an organization can exceed its maximum by what it submits within a few seconds.
+ * organizations that submitted recently or are full. So an organization can exceed its maximum by what it submits within a few seconds.
  */
 export class StoredBytes {
   readonly #options: StoredBytesOptions;

@@ -40,7 +40,7 @@ export function vacuumDuty(upkeep: Upkeep): Duty {
       const table = tables[next % tables.length];
       next += 1;
       if (table !== undefined) await upkeep.vacuum(table);
-      // In these tables, each commit and each call leaves dead rows within seconds, and there are hardly any living rows.
+      // Most rows of these tables are deleted within seconds. So dead rows pile up fast, and there are usually few living rows.
       await upkeep.vacuum("metric_change");
       await upkeep.vacuum("job_call");
       await upkeep.vacuum("job_notice");

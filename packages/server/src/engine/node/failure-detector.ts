@@ -21,8 +21,8 @@ export interface Heartbeat {
 }
 
 /**
- * Finds dead nodes by the rule that Kubernetes uses for leases. Another node is dead when this node has seen no change of its heartbeat for a
- * whole lease, measured by this node's own monotonic timer, while the store answered. The age of a heartbeat is no evidence: during an outage of the
+ * Finds dead nodes by the rule that Kubernetes uses for leases. This node watches the heartbeats of the other nodes. A node whose heartbeat has not
+ * changed for a whole lease is dead, if the store answered all that time. This node's own monotonic timer measures the time. The age of a heartbeat is no evidence: during an outage of the
  * store no node can renew its heartbeat, and all nodes would look dead when the store is back.
  */
 export class FailureDetector {

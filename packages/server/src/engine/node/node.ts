@@ -3,7 +3,7 @@ import { beat, listNodes, type NodeRow, removeNode } from "../../store/jobs/node
 import type { DatabaseClock, Moment } from "./clock.ts";
 import { FailureDetector, longestGapMs } from "./failure-detector.ts";
 
-/** The store never counts as out of reach before this time without an answer, because a heartbeat may be late on a busy node. */
+/** The shortest silence after which the store counts as out of reach. It is this long because a heartbeat may be late on a busy node. */
 const leastReachMs = 2_500;
 
 export interface NodeOptions {
@@ -23,7 +23,10 @@ export type StoreTrouble =
   | "store-full"
   /** The store has not answered this node recently. */
   | "store-unreachable"
-  /** More time than a lease has passed since the last heartbeat, because the machine slept, its clock was set forward, or the process stood still. */
+  /**
+   * More time than a lease has passed since the last heartbeat by one of the machine's clocks, for example because the machine slept or its clock was
+   * set forward.
+   */
   | "lease-expired";
 
 export interface Neighbourhood {
@@ -85,8 +88,8 @@ export class Node {
   }
 
   /**
-   * Returns what keeps this node from using its store; undefined when nothing does. It notices an outage before the lease ends, because a load
-   * balancer should know within seconds.
+   * Returns what keeps this node from using its store; undefined when nothing does. It does not wait for the end of a long lease to notice an
+   * outage, because a load balancer should know within seconds.
    */
   storeTrouble(): StoreTrouble | undefined {
     const { clock, heartbeatMs, database } = this.#options;

@@ -2,8 +2,8 @@ import { BlockList, isIPv4, isIPv6 } from "node:net";
 
 /**
  * The rule that says which addresses the service may call for anybody except its operator: all public addresses, and the addresses that the operator
- * lists. What counts is the address of the open connection (`guarded-connector.ts`). The check of a URL comes earlier and only serves to give a clear
- * message early.
+ * lists. What counts is the address of the open connection (`guarded-connector.ts`). `problemOf` also checks the address in a URL, but only to give a
+ * clear message early.
  */
 export class AddressRule {
   readonly #allowed = new BlockList();

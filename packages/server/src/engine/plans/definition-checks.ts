@@ -135,7 +135,7 @@ interface Check {
   readonly timer?: NodeJS.Timeout;
 }
 
-/** The default deadline. The largest definitions take 0.2 s of computing and a new thread takes 0.3 s, so this leaves time on a busy machine. */
+/** The default deadline. The most expensive definitions and a new thread take about 0.3 s each, so this leaves time on a busy machine. */
 const usualDeadlineMs = 10_000;
 /**
  * The bound on the checks of one organization that wait or run. Each of them holds a definition in memory. A low bound is enough, because people and

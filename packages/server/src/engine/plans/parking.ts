@@ -98,14 +98,14 @@ export class Parking {
 
 /** The error for a caller whose request needs a version that this node cannot compile. */
 export function versionUnreadable({ reason, retryInMs }: Parked): ServiceError {
-  const detail = `The node that answers cannot read this version of the workflow${reason === undefined ? "" : ` (${reason})`}. Nothing was changed. Send the request again: another node may be able to. If every node answers this, the operator has to update the service to the release under which the version was registered.`;
+  const detail = `The node that answers cannot read this version of the workflow${reason === undefined ? "" : ` (${reason})`}. Nothing was changed. Send the request again: another node may be able to read the version. If every node answers this, the operator has to update the service to the release under which the version was registered.`;
   return new ServiceError("UnavailableError", detail, { retryAfterSeconds: secondsOf(retryInMs) });
 }
 
 /** The error for a caller whose request fails on a job that this node cannot continue. */
 export function jobParked({ retryInMs }: Parked, cause: unknown): ServiceError {
   const detail =
-    "The node that answers has an error and cannot continue this job, so it has parked the job. Nothing was changed. Send the request again: another node may be able to. The operator finds the error in the log of the node.";
+    "The node that answers cannot continue this job because of an error, and has parked the job. Nothing was changed. Send the request again: another node may be able to continue the job. The operator finds the error in the log of the node.";
   return new ServiceError("UnavailableError", detail, { retryAfterSeconds: secondsOf(retryInMs), cause });
 }
 
@@ -187,7 +187,10 @@ class ParkingLot {
     return this.#places.size;
   }
 
-  /** Forgets things that nobody has tried again for a long time: they continue on another node, or have ended. */
+  /**
+   * Forgets things that nobody has tried again for a long time, because they probably continue on another node or have ended. Also forgets the oldest
+   * things when there are more than `maxParked`.
+   */
   #forgetOld(now: number): void {
     for (const [id, { until }] of this.#places) {
       if (this.#places.size <= maxParked && now < until + forgetAfterMs) return;

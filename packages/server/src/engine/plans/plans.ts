@@ -12,7 +12,7 @@ import { definitionLimits } from "./definition-limits.ts";
 import { type Parked, Parking, UnreadableVersionError } from "./parking.ts";
 import { PlanCache } from "./plan-cache.ts";
 
-/** The compiled plans of versions, loaded when they are first needed. A version never changes, so its plan is compiled once while it is in use. */
+/** The compiled plans of versions, loaded when they are needed. A version never changes, so its plan stays usable until the cache drops it. */
 export class Plans {
   /** Holds the versions that could not be compiled, and the jobs that this node cannot continue. */
   readonly parking: Parking;

@@ -41,7 +41,7 @@ export interface EntrySearch {
   /** The sequence of the entry after which the search begins. */
   readonly after: number;
   readonly limit: number;
-  /** The maximum number of characters in the values of all entries together. One entry is read in any case. */
+  /** The bound on the values in all entries together, in characters and members. One entry is read in any case. */
   readonly maxSize?: number;
 }
 
@@ -128,7 +128,7 @@ class RunPage {
     this.#scannedCount += 1;
     if (entry.type === "step.forked" || ("branch" in entry && entry.branch !== undefined)) this.#hasBranches = true;
     if (entry.type === "step.started") {
-      // On a job without branches, a run that starts is the end of the one before.
+      // On a job without branches, the run before has ended when a run starts.
       this.#isClosed ||= this.#isFull();
       if (this.#isClosed && (!this.#hasBranches || this.#folder.runs.every(({ status }) => status === "success")))
         return false;

@@ -69,7 +69,7 @@ export class JobReader {
     return known === undefined ? await this.#standings.read(key) : standingOf(known.job);
   }
 
-  /** Reads how far the job has come. When one query gives the whole job too, returns it as well. Undefined when the job does not exist. */
+  /** Reads how far the job has come. Also returns the whole job if the same query has read it. Undefined when the job does not exist. */
   async look(key: JobKey): Promise<Look | undefined> {
     const found = this.#recall(key) === undefined ? await this.#smallJobs.read(key) : undefined;
     const whole = found && wholeSmallJob(found);
@@ -79,8 +79,8 @@ export class JobReader {
   }
 
   /**
-   * Reads the whole job. `known` is its standing if the caller has just read it. If `withValues` is false, the values of a large job are not read,
-   * and its runs say that they are left out.
+   * Reads the whole job. `known` is its standing if the caller has just read it. If `withValues` is false, the values of a large job that have rows
+   * of their own are not read, and the runs to which they belong say that their values are left out.
    */
   async read(
     key: JobKey,
@@ -139,7 +139,7 @@ export class JobReader {
     });
   }
 
-  /** Reads the branches of a visit of a fork; undefined when there is none, or when the job does not exist. */
+  /** Reads the branches of a visit of a fork; undefined when the job does not exist or has not made such a visit. */
   async readBranches(key: JobKey, plan: Plan, search: ForkSearch): Promise<ForkRun | undefined> {
     const snapshot = await this.#newest(key, undefined);
     if (snapshot === undefined) return await this.#recentForks.read(this.#readerFor(key), key, plan, search);
@@ -148,7 +148,7 @@ export class JobReader {
     return folder.run;
   }
 
-  /** The job as this node saw it last; undefined when that may not be the newest state. */
+  /** The job as this node keeps it in memory; undefined when it is not kept, or may not be the newest state. */
   async #newest(key: JobKey, known: JobStanding | undefined): Promise<JobSnapshot | undefined> {
     if (this.#recall(key) === undefined) return undefined;
     const standing = this.#options.isAlone ? undefined : (known ?? (await this.#standings.read(key)));

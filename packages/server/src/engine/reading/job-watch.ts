@@ -4,7 +4,10 @@ import { type JobKey, readStandings } from "../../store/jobs/jobs.ts";
 import type { Duty } from "../maintenance/duty.ts";
 import type { WaitingPlaces } from "./waiting-places.ts";
 
-/** Tells the requests that wait for a job when it changes. Changes of this node are told at once. Changes of other nodes are found by polling. */
+/**
+ * Tells the requests that wait for a job when it changes. Changes that this node makes are told at once. Changes that other nodes make are found by
+ * polling.
+ */
 export class JobWatch {
   readonly #db: Queryable;
   readonly #places: WaitingPlaces;
@@ -16,7 +19,10 @@ export class JobWatch {
     this.#places = places;
   }
 
-  /** Throws `ServiceError` when too many requests wait already (`WaitingPlaces`) or the node leaves. */
+  /**
+   * Calls `onChange` when the job may have changed, until the returned function is called. Throws `ServiceError` when too many requests wait
+   * already (`WaitingPlaces`) or when the node is shutting down.
+   */
   add(key: JobKey, onChange: () => void): () => void {
     if (this.#isClosed)
       throw new ServiceError("UnavailableError", "This node is shutting down. Ask again.", { retryAfterSeconds: 1 });

@@ -36,7 +36,7 @@ export class RecentJobs {
     const before = isNew ? [] : known?.entries;
     const sizeBefore = isNew ? sizeOfJson(job.input, maxSize) : (known?.size ?? 0);
     this.#drop(job.jobId);
-    // Only a complete history is kept. It must have its beginning, and no gap that another node filled.
+    // Only a complete history is kept. It is not complete if its beginning is missing, or entries that another node has written.
     if (before === undefined || before.length + entries.length !== job.sequence) return;
     const size = sizeBefore + entries.reduce((sum, entry) => sum + sizeOfEntry(entry), 0);
     if (size > maxSize) return;

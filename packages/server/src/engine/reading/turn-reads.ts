@@ -41,8 +41,8 @@ export class TurnReads<Found extends JobKey> {
   }
 
   /**
-   * After a shared read failed, reads its halves separately, so that one job that cannot be read does not fail the others. When the store is out of
-   * reach, all reads fail.
+   * After a shared read has failed, reads each half separately. So one job that cannot be read does not keep the others from being read. When the
+   * store is out of reach, all reads fail.
    */
   async #answerApart(waiting: readonly Waiting<Found>[], error: unknown): Promise<void> {
     if (waiting.length === 1 || isStoreAway(error)) {

@@ -67,7 +67,7 @@ function nodeFull(maxCount: number): ServiceError {
 }
 
 function tooManyOfOne(maximum: number): ServiceError {
-  const message = `${maximum} requests and streams of this organization wait on this node already, which is its maximum. Ask again when one of them has ended, or poll. The operator of the service can raise the maximum: \`stepwell org limits ID --max waitingRequests=NUMBER\` for this organization, or ${settings.maxWaitingRequestsPerOrganization.variable} for all.`;
+  const message = `${maximum} requests and streams of this organization wait on this node already, which is the organization's maximum on one node. Ask again when one of them has ended, or poll. The operator of the service can raise the maximum: \`stepwell org limits ID --max waitingRequests=NUMBER\` for this organization, or ${settings.maxWaitingRequestsPerOrganization.variable} for all.`;
   return new ServiceError("RateLimitError", message, { retryAfterSeconds });
 }
 

@@ -19,5 +19,5 @@ export class LineTurns {
   }
 }
 
-/** The bound on the queues in memory. Beyond it, the queue that was asked for longest ago loses its turn order. */
+/** The bound on the queues in memory. Beyond it, the queue whose last turn was longest ago is forgotten. */
 const maxQueues = 10_000;

@@ -25,7 +25,10 @@ export class SeenWorkers {
     this.#seen.set(organizationId, ofOrganization.set(`${queue} ${worker}`, { organizationId, queue, worker }));
   }
 
-  /** Makes the duty that writes the workers down. `waiting` lists the workers that wait now, however long ago they asked. */
+  /**
+   * Makes the duty that writes the workers to the store, and deletes old workers and idle queues from it. `waiting` lists the workers that wait now,
+   * however long ago they asked.
+   */
   duty(everyMs: number, waiting: () => Iterable<SeenWorker>): Duty {
     return {
       name: "seen-workers",

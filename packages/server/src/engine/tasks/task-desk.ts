@@ -44,7 +44,7 @@ export class TaskDesk {
 
   /**
    * Returns as soon as there are tasks, or with none at the deadline. Throws `ServiceError` when too many requests wait already (`WaitingPlaces`) or
-   * the node leaves.
+   * when the node is shutting down.
    */
   async poll(poll: Poll): Promise<readonly Task[]> {
     if (this.#isClosed)
@@ -244,8 +244,8 @@ export class TaskDesk {
       const last = chosen.at(-1);
       if (last === undefined) break;
       this.#turns.note(nameOf(key), last.workflowId);
-      // Each line gives the same number of tasks, or fewer if it has fewer. The next round takes the rest, beginning with the line after the last
-      // one.
+      // Each line (the waiting tasks of one workflow) gives the same number of tasks, or fewer if it has fewer. The next pass of this loop takes the
+      // rest. It begins with the line that follows the last of these lines.
       const share = Math.floor(left.length / chosen.length);
       const portion = await takeTasks(database, key, chosen, share, left);
       const before = taken.length;
@@ -291,7 +291,10 @@ function freeOf({ waiters }: Counter): Waiter[] {
   return [...waiters].filter(({ signal, isReserved }) => !signal.aborted && !isReserved);
 }
 
-/** Deals the places in rounds: in each round, every poll that asks for more tasks gets one more place. This spreads a few tasks over all polls. */
+/**
+ * Lists the polls in the order in which they get tasks. A poll is in the list once for each task that it may get. The list is made in rounds: each
+ * round adds every poll that asks for more tasks once. This spreads a few tasks over all polls.
+ */
 function deal(waiters: readonly Waiter[]): Waiter[] {
   const dealt: Waiter[] = [];
   for (let round = 0; dealt.length < maxTasksAtOnce; round += 1) {

@@ -71,7 +71,7 @@ export async function readTasks(
 const maxReadAtOnce = 32;
 /**
  * The bound on all inputs that are read, in characters and members: enough for the answers of some workers. Without it, five polls for a hundred
- * tasks would bring 500 MB into memory, most of which goes back into the queue.
+ * tasks each could bring 500 MB into memory, although most of these tasks go back into the queue.
  */
 const maxReadSize = 8_000_000;
 

@@ -20,7 +20,7 @@ export class RecentValues {
     const name = nameOf(key);
     const known = this.#values.get(name);
     if (known === undefined) return undefined;
-    // Moves the value to the end, because the first keys of the Map are those that were asked for longest ago.
+    // Moves the value to the end, so that the first keys of the Map are those that were asked for longest ago.
     this.#values.delete(name);
     this.#values.set(name, known);
     return known;

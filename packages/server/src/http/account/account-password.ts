@@ -21,7 +21,7 @@ export function accountPasswordRoutes(app: App, parts: ServerParts): void {
     "/account/password",
     {
       config: {
-        unaudited: "The account's own activity records it.",
+        unaudited: "It is recorded in the account's activity.",
         repetition: "replayed",
         errors: ["ConflictError", "RateLimitError"],
       },
@@ -31,7 +31,7 @@ export function accountPasswordRoutes(app: App, parts: ServerParts): void {
         tags: ["account"],
         summary: "Change your password",
         description:
-          "The new password has 12 to 256 characters of any kind. All your other sessions end, and so do your other user tokens unless `keepUserTokens` is true. The session or token that you call with stays valid. If you forgot the password, ask an owner, or the operator if you belong to several organizations, for a link with which you can set a new one.",
+          "The new password has 12 to 256 characters of any kind. All your other sessions end, and so do your other user tokens unless `keepUserTokens` is true. The session or token that you call with stays valid. If you forgot the password, ask an owner of your organization for a link with which you can set a new one. If you belong to several organizations, ask the operator of the service.",
         body: closed({
           currentPassword: Type.String(),
           newPassword: Type.String(),

@@ -42,7 +42,7 @@ function startSecondFactorRoute(app: App, parts: ServerParts): void {
     "/account/second-factor",
     {
       config: {
-        unaudited: "The account's own activity records it.",
+        unaudited: "It is recorded in the account's activity.",
         repetition: "renewed",
         errors: ["ConflictError", "RateLimitError"],
       },
@@ -66,7 +66,7 @@ function confirmSecondFactorRoute(app: App, parts: ServerParts): void {
     "/account/second-factor/confirm",
     {
       config: {
-        unaudited: "The account's own activity records it.",
+        unaudited: "It is recorded in the account's activity.",
         repetition: "renewed",
         errors: ["ConflictError", "RateLimitError"],
       },
@@ -91,7 +91,7 @@ function disableSecondFactorRoute(app: App, parts: ServerParts): void {
     "/account/second-factor/disable",
     {
       config: {
-        unaudited: "The account's own activity records it.",
+        unaudited: "It is recorded in the account's activity.",
         repetition: "replayed",
         errors: ["ConflictError", "RateLimitError"],
       },
@@ -117,7 +117,7 @@ function renewRecoveryCodesRoute(app: App, parts: ServerParts): void {
     "/account/recovery-codes",
     {
       config: {
-        unaudited: "The account's own activity records it.",
+        unaudited: "It is recorded in the account's activity.",
         repetition: "renewed",
         errors: ["ConflictError", "RateLimitError"],
       },

@@ -52,7 +52,7 @@ function createUserTokenRoute(app: App, parts: ServerParts): void {
     path,
     {
       config: {
-        unaudited: "The account's own activity records it.",
+        unaudited: "It is recorded in the account's activity.",
         repetition: "renewed",
         errors: ["ConflictError", "RateLimitError"],
       },
@@ -114,7 +114,7 @@ function revokeUserTokenRoute(app: App, parts: ServerParts): void {
   app.delete(
     `${path}/:userTokenId`,
     {
-      config: { unaudited: "The account's own activity records it.", errors: ["NotFoundError"] },
+      config: { unaudited: "It is recorded in the account's activity.", errors: ["NotFoundError"] },
       schema: {
         operationId: "RevokeUserToken",
         "x-permission": "account:manage",

@@ -74,7 +74,7 @@ function updateAccountRoute(app: App, parts: ServerParts): void {
   app.patch(
     "/account",
     {
-      config: { unaudited: "The account's own activity records it.", errors: ["NotFoundError"] },
+      config: { unaudited: "It is recorded in the account's activity.", errors: ["NotFoundError"] },
       schema: {
         operationId: "UpdateAccount",
         "x-permission": "account:manage",
@@ -102,7 +102,7 @@ function listAccountActivityRoute(app: App, parts: ServerParts): void {
         tags: ["account"],
         summary: "List what happened to your account",
         description:
-          "The answer lists sign-ins, including failed ones, and changes of the ways to sign in, the newest first.",
+          "The answer lists sign-ins, including failed ones, and changes to the account and its credentials, the newest first.",
         querystring: closed({ ...pagingParameters }),
         response: {
           200: Type.Object(

@@ -74,7 +74,7 @@ function endSessionRoute(app: App, parts: ServerParts): void {
   app.delete(
     "/account/sessions/:sessionId",
     {
-      config: { unaudited: "The account's own activity records it.", errors: ["NotFoundError"] },
+      config: { unaudited: "It is recorded in the account's activity.", errors: ["NotFoundError"] },
       schema: {
         operationId: "EndSession",
         "x-permission": "account:manage",

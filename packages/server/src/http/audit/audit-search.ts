@@ -18,7 +18,7 @@ export const auditFilters = {
     Type.String({ format: "uuid", description: "The id of a user or API token, to get only what it did." }),
   ),
   targetType: Type.Optional(
-    oneOf([...auditTargetTypes], { description: "A kind of thing, to get only changes of such things." }),
+    oneOf([...auditTargetTypes], { description: "A kind of thing, to get only entries about such things." }),
   ),
   targetId: Type.Optional(
     Type.String({
@@ -26,7 +26,7 @@ export const auditFilters = {
       maxLength: 256,
       pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$",
       "x-rule": "must not contain control characters",
-      description: "The id of a thing, or the name of a tag or role, to get only its changes.",
+      description: "The id of a thing, or the name of a tag or role, to get only entries about it.",
     }),
   ),
   outcome: Type.Optional(oneOf(["accepted", "denied"])),

@@ -13,7 +13,7 @@ interface Place {
 /** The path is right both for the sources and for the compiled files. */
 const folder = fileURLToPath(new URL("../../../dist/dashboard/", import.meta.url));
 
-/** The built dashboard. Only files that exist when it is first asked for are ever served, so that no name can lead anywhere else. */
+/** The built dashboard. Only assets that exist when one is first asked for are ever served, so that no name can lead out of their folder. */
 export class DashboardFiles {
   readonly #place: Place;
   #assets: ReadonlyMap<string, Asset> | undefined;

@@ -24,7 +24,10 @@ export function addExamples({ paths }: DocumentWithBodies): void {
   }
 }
 
-/** Returns the success with the highest status if there are several, since a request that creates something gets that status. */
+/**
+ * Returns the content of the answer to a successful request. Of several such answers it takes the one with the highest status, because a request that
+ * creates something gets that status.
+ */
 function answerOfSuccess(responses: DocumentedOperation["responses"]): Content | undefined {
   const found = Object.entries(responses).filter(([status, { content }]) => status < "300" && content !== undefined);
   return found.at(-1)?.[1].content;

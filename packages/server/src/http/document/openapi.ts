@@ -79,7 +79,7 @@ const tags = [
   ],
   ["jobs", "A job runs one version with one input."],
   ["events", "A job waits for events, and your programs send them."],
-  ["tasks", "A task is a step that waits in a queue for a worker, which is a program of yours."],
+  ["tasks", "A task is the work of one step, and waits in a queue for a worker. A worker is a program of yours."],
   ["metrics", "A metric says how many jobs and steps there were and how long they took."],
   ["api-tokens", "An API token is a credential for a program."],
   ["account", "An account is what belongs to a person: password, second factor, user tokens and sessions."],

@@ -81,7 +81,7 @@ declare module "fastify" {
   interface FastifySchema {
     /** The permission that a caller needs. Both authorization and the document read this declaration. */
     "x-permission"?: DeclaredPermission;
-    /** The cost of a request, counted per minute. It follows from the route (`operation.ts`). */
+    /** How many cheap reads a request counts as, in the limits of requests per minute. It follows from the route (`operation.ts`). */
     "x-cost"?: number;
     /** True when a repetition can get the first answer again, marked by a header. It follows from the route (`operation.ts`). */
     "x-replayable"?: boolean;
@@ -89,9 +89,9 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** The rule by which the operation enforces the bounds of tokens (`bounds-check.ts`). Without it, the operation rejects tokens with bounds. */
     readonly bounds?: BoundsRule;
-    /** The effect of a repeated request (`idempotency.ts`). A POST must declare it, or take an Idempotency-Key. */
+    /** The effect of a repeated request. A POST of the document must declare it, or take an Idempotency-Key. */
     readonly repetition?: Repetition;
-    /** The cost of a request, counted per minute, if it is neither a cheap read nor a usual change (`operation.ts`). */
+    /** The `x-cost` of a request, if it is neither a cheap read nor a usual change (`operation.ts`). */
     readonly cost?: number;
     /** Errors of this operation besides those that follow from the rest of its declaration (`operation.ts`). */
     readonly errors?: readonly ServiceErrorCode[];
@@ -105,8 +105,8 @@ declare module "fastify" {
 /**
  * The effect of a request that a generated client repeats under the same id (`request-key.ts`). An operation with `IdempotencyHeaders` gives the
  * first answer again (`transactOnce`, `commitOnce`); every other POST of the document must declare one of these, or the service does not start.
- * - `replayed`: it gives the first answer again, but takes no Idempotency-Key. If a hash of its body were stored under a known key, the hash could be
- *   used to guess passwords.
+ * - `replayed`: it gives the first answer again, but takes no Idempotency-Key. Some of these operations take a password. With an Idempotency-Key, a
+ *   hash that depends on nothing secret but the password would be stored, and could be used to guess the password.
  * - `renewed`: its answer shows a secret, which is not stored. A repetition revokes what the first attempt made and answers with a new secret
  *   (`transactAnew`).
  * - `without-effect`: it changes nothing.

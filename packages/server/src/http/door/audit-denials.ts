@@ -9,7 +9,7 @@ import { actOf } from "./act.ts";
 
 const secondMs = 1_000;
 const minuteMs = 60_000;
-/** One denied caller can make this node write some 30 KB a minute at most. Further denials are only counted. */
+/** The maximum number of rows that this node writes for one denied caller in a minute: some 30 KB. Further denials are only counted. */
 const maxRowsPerMinute = 60;
 /** The number of callers whose denials are counted at one time. When there are more, the count that began first is dropped. */
 const maxCallers = 10_000;

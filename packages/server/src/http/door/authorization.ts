@@ -133,7 +133,7 @@ function requireGranted(
   checkIds(request.params as Record<string, string>);
 }
 
-/** An id that is not a UUID gets the same answer as an unknown id, and so does a name that no role can have. */
+/** Throws the same 404 for an id of the wrong form as for an unknown id, and also for a name that no role can have. Writes UUIDs in lower case. */
 function checkIds(params: Record<string, string>): void {
   if (params.role !== undefined) {
     if (uuid.test(params.role)) params.role = params.role.toLowerCase();

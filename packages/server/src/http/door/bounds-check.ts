@@ -64,7 +64,7 @@ export function checkBounds(
   return isHeldByJob && jobEvent === undefined ? checkJob(bounds, rule, key, database) : undefined;
 }
 
-/** A job never changes its workflow or the tag by which it was submitted, so nothing can change between this look-up and the handler's. */
+/** A job never changes its workflow or the tag by which it was submitted. So the result of this check is still right when the handler runs. */
 async function checkJob(bounds: Bounds, rule: BoundsRule, key: JobKey, database: Database): Promise<undefined> {
   const job = await findVersionOfJob(database, key);
   if (job === undefined || !reachesWorkflow(bounds, job.workflowId)) throw notFound("job");

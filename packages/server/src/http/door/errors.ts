@@ -239,7 +239,7 @@ const frameworkErrors: Readonly<Record<string, () => ServiceError>> = {
   FST_ERR_BAD_URL: () =>
     new ServiceError(
       "ValidationError",
-      "The path is not valid: a `%` must be followed by two hexadecimal digits of UTF-8.",
+      "The path is not valid: each `%` must be followed by two hexadecimal digits, and the bytes that these give must be valid UTF-8.",
     ),
   FST_ERR_CTP_BODY_TOO_LARGE: () =>
     new ServiceError(

@@ -74,8 +74,8 @@ export function measure(operationId: string, metrics: RequestMetrics): onRequest
 }
 
 /**
- * Returns the cost of a request, in cheap reads per minute. An expensive route declares its own cost. Otherwise a read costs one. A change costs
- * five, since it is a transaction with an audit entry.
+ * Returns how many cheap reads a request counts as. A route may declare its own cost. Otherwise a read costs one, and a change costs five, since it
+ * usually is a transaction with an audit entry.
  */
 function costOf({ method, config }: RouteOptions): number {
   return config?.cost ?? (method === "GET" || method === "HEAD" || method === "QUERY" ? 1 : 5);

@@ -10,7 +10,8 @@ const pageToken = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: 2_000,
-    description: "The `nextPageToken` of the previous answer, with the same filters. Its content is opaque.",
+    description:
+      "The `nextPageToken` of the previous answer. Send the same filters with it as before. Its content is opaque.",
   }),
 );
 
@@ -55,8 +56,9 @@ export interface Page {
   /** The number of rows to read: one more than `size`, which tells whether there is a next page. */
   readonly limit: number;
   /**
-   * Cuts the rows that were found for `limit` to one page. If the rows contain values of jobs (`contentOf`), a page has only as many rows as fit into
-   * an answer. `moreAfter` says that there are more rows although fewer than `limit` were found, and that the next page begins after this key.
+   * Cuts the rows that were read, at most `limit`, to one page. If the rows contain values of jobs (`contentOf`), a page has only as many rows as fit
+   * into an answer. `moreAfter` is for a read that stopped early: there are more rows although fewer than `limit` were read, and the next page begins
+   * after this key.
    */
   cut<Row>(
     rows: readonly Row[],

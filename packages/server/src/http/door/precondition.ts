@@ -11,10 +11,13 @@ const ifMatch = Type.Optional(
   }),
 );
 
-/** Declared by every operation that changes a thing with an ETag. Any other change rejects the header (`rejectPrecondition`). */
+/**
+ * Declared by an operation that changes a thing with an ETag and cannot create it. A change that declares no If-Match rejects the header
+ * (`rejectPrecondition`).
+ */
 export const PreconditionHeaders = Type.Object({ "If-Match": ifMatch });
 
-/** Declared by an operation that can create the thing. */
+/** Declared, instead of `PreconditionHeaders`, by an operation that changes a thing with an ETag or creates it. */
 export const CreatingPreconditionHeaders = Type.Object({
   "If-Match": ifMatch,
   "If-None-Match": Type.Optional(

@@ -46,7 +46,7 @@ function announce(reply: FastifyReply, { policy, limit, remaining }: Quota, seco
   reply.header("ratelimit", `"${policy}";r=${remaining};t=${seconds}`);
 }
 
-/** Adds a header to the answer of a request that now waits: how many more requests of its organization may wait on this node. */
+/** Notes for the answer's headers how many requests of the organization may wait on this node, and how many do. */
 export function noteWaiting(
   request: FastifyRequest,
   { engine, rateLimits }: Pick<ServerParts, "engine" | "rateLimits">,

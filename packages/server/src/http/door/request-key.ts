@@ -44,9 +44,9 @@ export const rejectKey: onRequestHookHandler = (request, _reply, done) => {
 };
 
 /**
- * Derives the key from a hash of the id and the whole request. So another request with the same id has another key, and somebody else's id is of no
- * use. The key begins with a space, which no client can send. The id itself is not stored: otherwise somebody who knows the hash could guess a
- * password in the body.
+ * Derives the key from a hash of the client's id for the call and the whole request, with its caller. So another request with the same id has another
+ * key, and nobody gets an answer with the id of somebody else's call. The key begins with a space, which no client can send. The id itself is not
+ * stored: otherwise somebody who reads the id and the hash could guess a password in the body.
  */
 function derivedKey(request: FastifyRequest): RequestKey | undefined {
   const invocationId = request.headers[invocationHeader];

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
-/** The trace of a request, as W3C Trace Context names it, and the span of this service's work on the request. */
+/** The ids of W3C Trace Context: of the trace of a request, of the caller's span, and of the span of this service's work on the request. */
 export interface TraceContext {
   readonly traceId: string;
   readonly parentSpanId: string;
@@ -18,7 +18,7 @@ export function readTraceContext({ traceparent }: IncomingHttpHeaders): TraceCon
   return { traceId, parentSpanId, spanId: randomBytes(8).toString("hex") };
 }
 
-/** Writes the answer's header. Its last part says that the span is recorded only in the log. */
+/** Writes the answer's header. Its last part, the flags, says that the span is not recorded for tracing. It appears only in the log. */
 export function traceResponse({ traceId, spanId }: TraceContext): string {
   return `00-${traceId}-${spanId}-00`;
 }

@@ -22,7 +22,7 @@ export function deadlineIn(seconds: number): number {
 export function whenGone(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   reply.raw.once("close", () => {
-    // The connection is also closed after the answer is sent. Nobody listens at that time, so an abort would be useless.
+    // The event `close` also comes after the whole answer is sent. Nobody listens at that time, so an abort would be useless.
     if (!reply.raw.writableFinished) gone.abort();
   });
   return gone.signal;

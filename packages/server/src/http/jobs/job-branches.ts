@@ -120,10 +120,10 @@ export function jobBranchRoutes(app: App, parts: ServerParts): void {
   );
 }
 
-/** The distance between the ranks of two statuses. It is larger than the number of branches that a step may have. */
+/** The distance from the ranks of one status to those of the next. It is larger than the number of branches that a step may have. */
 const ranksOfStatus = 1_000_000;
 
-/** Returns the place of a branch in the list. */
+/** Returns the number by which the answer sorts branches: by status, and by `place` within a status. */
 function rankOf({ status, place }: BranchRun): number {
   return branchRunStatuses.indexOf(status) * ranksOfStatus + place;
 }

@@ -33,7 +33,7 @@ const SentEventSchema = Type.Object(
     eventId: Type.String(),
     outcome: oneOf(["matched", "buffered", "unmatched", "duplicate"], {
       description:
-        "The effect of the event. `matched`: a step waits for it now. `buffered`: it is kept, and a later step may wait for it. `unmatched`: it is kept, but no step of this version lists this id, which is probably a typo. `duplicate`: the job has this event already and has not consumed it, so nothing was done.",
+        "The effect of the event. `matched`: a step waits for it now. `buffered`: it is kept, and a later step may wait for it. `unmatched`: it is kept, but no step of this version lists this id, which is probably a typo. `duplicate`: the job has this event already and has not consumed it, so it is only counted once more.",
     }),
     warnings: Type.Array(RemarkSchema, {
       description:
@@ -102,7 +102,7 @@ function sendJobEventRoute(app: App, parts: ServerParts): void {
         tags: ["events"],
         summary: "Send an event to a job",
         description:
-          "An event may come before the job waits for it; it then counts when the job reaches the step. To send an event for one wait only, name the `step`, for a step in a branch also the `branch`, and if needed the `visit`. Such an event is kept until the wait begins, and rejected with 409 once the wait is over. A payload that does not fit the definition that a step has for it is rejected with 400. A finished job accepts no more events.",
+          "An event may come before the job waits for it; it then counts when the job reaches the step. To send an event for one wait only, name the `step`, for a step in a branch also the `branch`, and if needed the `visit`. Such an event is kept until the wait begins. If the wait is over when the event comes, the event is rejected with 409. A payload that does not fit the definition that a step has for it is rejected with 400. A finished job accepts no more events.",
         params: JobParams,
         headers: IdempotencyHeaders,
         body: eventBody(config),
@@ -152,7 +152,7 @@ function listJobEventsRoute(app: App, parts: ServerParts): void {
         found.moreAfter?.toString(),
       );
       const loaded = await plans.load(database, [{ organizationId, ...version }]);
-      // The plan is needed only to warn of misspelled ids.
+      // The plan is needed only to suggest the right id for a misspelled one. So the answer does without a plan that this node cannot load.
       const listed = loaded.plans.get(version.versionId)?.listedEventIds ?? new Set<string>();
       const events = rows.map((event) => renderEvent(event, version.versionNumber, listed));
       return await largeAnswer(reply, { events, ...next });

@@ -30,7 +30,7 @@ const time = (description: string) => Type.Optional(Type.String({ format: "date-
 
 const FactsSchema = Type.Object(
   {
-    since: { ...Time, description: "The time since which the job is in this state." },
+    since: { ...Time, description: "The time since which the job has been in this state." },
     step: Type.Optional(Type.String()),
     visit: count("The number of times that the job has entered the step, this time included."),
     attempt: count("The attempt that is under way, comes next or was the last, counted from 1."),
@@ -218,8 +218,8 @@ async function circumstancesOf(parts: ServerParts, whole: WholeJob, caller: Call
 }
 
 /**
- * Returns a call for which a worker is missing, or else a task, or else a call that waits for a child job. If there are several, it is the one whose
- * branch began first. A call of a node comes last, since it needs nobody to act.
+ * Returns a task that no worker has taken, or else a task that a worker holds, or else a call that waits for a child job. A call of a node comes
+ * last, since it needs nobody to act. If there are several calls of one kind, it is the one whose branch began first.
  */
 async function callToExplain({ database }: ServerParts, { organizationId, jobId, state }: Job) {
   const owed = callsOf(state);

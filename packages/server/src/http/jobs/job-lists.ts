@@ -120,7 +120,7 @@ function listParameters({ maxNameLength }: Config) {
     includeTotal: Type.Optional(
       Type.Boolean({
         default: false,
-        description: `True to count also the jobs that the filters match, up to ${maxTotalCount}.`,
+        description: `True to get \`totalCount\` too. Counting ends at ${maxTotalCount}.`,
       }),
     ),
   };

@@ -21,7 +21,7 @@ export function jobStepRoutes(app: App, parts: ServerParts): void {
         tags: ["jobs"],
         summary: "List a job's step runs",
         description:
-          "The answer lists every run of a step with its input and its output, in the order of their start. A page may have fewer runs than you asked for when their values are large or when few runs have the `status`. There are more pages as long as there is a `nextPageToken`.",
+          "The answer lists the runs of the job's steps with their inputs and outputs, in the order in which they started. A page may have fewer runs than you asked for when their values are large or when few runs have the `status`. There are more pages as long as there is a `nextPageToken`.",
         params: JobParams,
         querystring: closed({
           status: Type.Optional(

@@ -42,11 +42,14 @@ const SubmittedJobSchema = Type.Object(
 
 const WaitedJobSchema = Type.Object(
   { ...JobSchema.properties, versionId: Id, versionNumber: Type.Integer() },
-  { title: "WaitedJob", description: "The whole job, which is the answer with `waitSeconds`." },
+  {
+    title: "WaitedJob",
+    description: "The whole job. With `waitSeconds`, the answer has this form if the job can be read.",
+  },
 );
 
 export const SubmittedSchema = Type.Union([SubmittedJobSchema, WaitedJobSchema], {
-  description: "The job is accepted and will run.",
+  description: "The job is accepted.",
 });
 
 const VersionChoiceSchema = closed(
@@ -101,7 +104,7 @@ function submitJobRoute(app: App, parts: ServerParts): void {
         tags: ["jobs"],
         summary: "Submit a job",
         description:
-          "The job runs one version of the workflow with the input. Without `waitSeconds`, the answer comes once the job is stored. Its `status` is then `PENDING`, like that of every new job; GetJob shows how far the job has come. With `waitSeconds`, the answer comes when the job is finished, when it waits for events, or when the time is up. The answer is then the whole job, or the short answer if the job cannot be read at that moment. With `waitSeconds`, a repetition under the same Idempotency-Key answers with the first job in its state at that time.",
+          "The job runs one version of the workflow with the input. Without `waitSeconds`, the answer comes once the job is stored. Its `status` is then `PENDING`, like that of every new job; GetJob shows how far the job has come. With `waitSeconds`, the answer comes when the job is finished, when it waits for events, or when the time is up. The answer is then the whole job. If the job cannot be read at that moment, the answer has only the fields that it has without `waitSeconds`. If you repeat a request with `waitSeconds` under the same Idempotency-Key, the answer shows the job of the first request as it is now.",
         params: OrganizationParams,
         querystring: closed({ waitSeconds: waitSecondsSchema(config) }),
         headers: IdempotencyHeaders,
@@ -255,7 +258,10 @@ async function steer(
   };
 }
 
-/** Returns by what the version is chosen. The transaction that writes the job looks it up, so that a tag's version at that moment is used. */
+/**
+ * Returns how the version is chosen. The transaction that writes the job looks up the version, so a tag stands for the version at which it points at
+ * that moment.
+ */
 function chosenVersion(choice: Static<typeof VersionChoiceSchema> | undefined): VersionChoice {
   if (choice?.versionId !== undefined) return { by: "versionId", versionId: choice.versionId.toLowerCase() };
   if (choice?.versionNumber !== undefined) return { by: "versionNumber", versionNumber: choice.versionNumber };
@@ -279,8 +285,8 @@ interface Waiting {
 
 /**
  * Returns the submitted job once it has ended or waits for events, or as it is when the time is up. Most jobs whose steps call nothing have already
- * reached that point when they are committed. Returns undefined when the job cannot be shown now: it is accepted, but an error would say that it is
- * not.
+ * reached that point when they are committed. Returns undefined when the job cannot be shown now. An error
+ * would be wrong then, because it would say that the job was not accepted.
  */
 async function settledJob(
   parts: ServerParts,

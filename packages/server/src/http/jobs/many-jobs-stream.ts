@@ -34,10 +34,10 @@ const JobNames = Type.Array(
 const LastSequences = Type.String({
   pattern: "^[0-9]{1,9}(\\.[0-9]{1,9})*$",
   description:
-    "The `id` of the last event that was received. It has the sequence of the last entry of each job (0 for none), in the order of the request, with dots in between.",
+    "The `id` of the last event that was received. It has one sequence for each job, in the order of the request, with dots in between: the sequence of the last entry that was received of the job, or 0 for none.",
 });
 
-/** Over HTTP/1.1, a browser opens at most six connections to one host, so all of its pages share one stream. */
+/** Over HTTP/1.1, a browser opens at most six connections to one host, so the dashboard's pages in one browser share a stream. */
 export function manyJobsStreamRoutes(app: App, parts: ServerParts): void {
   app.get(
     "/stream",
@@ -78,7 +78,7 @@ interface WatchedJob {
   /** True when there may be entries that were not sent. */
   isNew: boolean;
   isFinished: boolean;
-  /** The reason why the job cannot be read. */
+  /** The reason why the job cannot be read, or cannot be watched. */
   problem: ServiceError | undefined;
   /** True once the client has been told of the problem. */
   isTold: boolean;
@@ -134,7 +134,7 @@ function* untoldProblems(jobs: readonly WatchedJob[], requestId: string): Genera
   for (const job of jobs) {
     if (job.problem === undefined || job.isTold) continue;
     job.isTold = true;
-    // A job that cannot be read takes no waiting place, for example after the caller has lost access to its organization.
+    // A job that cannot be read any more, for example because the caller has lost access to it, must not keep its waiting place.
     job.unwatch();
     const problem = problemDetails(job.problem, requestId);
     yield serverSentEvent(idOf(jobs), "job.unreadable", { ...job.key, problem });
@@ -158,7 +158,7 @@ async function checkAll(parts: ServerParts, request: FastifyRequest, jobs: reado
   await Promise.all(jobs.map((job) => check(parts, request, job)));
 }
 
-/** Notes the problem if the caller must not read the job. Throws errors that are not about one job, such as a store that cannot be reached. */
+/** Notes the problem if the caller must not read the job. Throws an error that is not about one job, for example when the store cannot be reached. */
 async function check(parts: ServerParts, request: FastifyRequest, job: WatchedJob): Promise<void> {
   if (job.problem !== undefined) return;
   try {

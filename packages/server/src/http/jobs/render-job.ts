@@ -81,7 +81,7 @@ const ChildJobsSchema = Type.Object(
   {
     title: "ChildJobs",
     description:
-      "The jobs that steps of this job started. They are left out when there are none, and in lists also for a token that is bound to workflows.",
+      "The jobs that steps of this job started. They are left out when there are none. In lists, a token that is bound to workflows never gets them.",
   },
 );
 
@@ -110,13 +110,13 @@ export const JobSummarySchema = Type.Object(summaryFields, { title: "JobSummary"
 const stepErrorFields = {
   code: Type.String({
     description:
-      "The code of the failure, for example `InputMismatch`, `ExecutorError` or `Timeout`. A code never changes.",
+      "The code of the failure, for example `InputMismatch`, `ExecutorError` or `Timeout`. Later releases keep the codes, so programs can depend on them.",
   }),
   message: Type.String(),
   type: Type.Optional(
     Type.String({
       description:
-        "The name of the error: the one that the called side gave to it, or one of the service's own, such as `HttpStatus404`, or `JobTimeout` when the whole job took too long.",
+        "The name of the error, such as `HttpStatus404`. The called side names its errors, and the service names its own. The name is `JobTimeout` when the whole job took too long.",
     }),
   ),
 };
@@ -192,7 +192,7 @@ const CurrentStepSchema = Type.Object(
   {
     title: "CurrentJobStep",
     description:
-      "The latest step on the main line of a job that is not finished. When branches wait for events, it is the first of these waits instead.",
+      "The latest step on the main line of a job that is not finished. When branches wait for events, it is instead the step in which the first of these branches waits.",
   },
 );
 
@@ -206,7 +206,7 @@ export const JobSchema = Type.Object(
       Type.String({
         format: "date-time",
         description:
-          "The time at which the job fails with `Timeout`. It is there while the job runs, if its definition has `timeoutSeconds`.",
+          "The time at which the job fails with `Timeout`, unless it ends earlier. Only a RUNNING job whose definition has `timeoutSeconds` has this time.",
       }),
     ),
     currentStep: Type.Optional(CurrentStepSchema),
@@ -284,7 +284,7 @@ export function renderListed(job: JobRow, names: Names, childCount = 0): Static<
   };
 }
 
-/** The children of a job that the answer shows. */
+/** The number of a job's children, and the newest of them, which the answer shows. */
 export interface ShownChildren {
   readonly count: number;
   readonly newest: readonly ChildRow[];
@@ -334,8 +334,7 @@ function renderSteps(runs: readonly StepRun[], plan: Plan): RenderedStep[] {
 }
 
 /**
- * Returns the first index from which the values of all runs fit into `room`, which is in characters and members. The values of the earliest runs are
- * left out first.
+ * Returns the index of the earliest run whose values fit into `room` together with the values of all later runs. `sizeOfJson` measures the values.
  */
 export function firstFittingRun(
   runs: readonly StepRun[],
@@ -374,12 +373,12 @@ export function renderStep(step: StepRun, plan: Plan): RenderedStep {
   return rendered;
 }
 
-/** Returns the first branch that waits for events. Such a branch needs somebody to send them. */
+/** Returns the cursor of the first branch that waits for events. Callers want to see this branch, because somebody must send the events. */
 function waitingCursor({ state }: WholeJob["job"]) {
   return state.status === "RUNNING" ? state.cursors.find(({ stand }) => stand.phase === "waiting") : undefined;
 }
 
-/** Returns the step of the first branch that waits for events; without such a branch, the step of the main line, whose branches may be running. */
+/** Returns the step in which the first branch waits for events. If no branch waits for events, returns the latest step on the main line. */
 function currentOf({ job }: WholeJob, steps: readonly RenderedStep[]): RenderedStep | undefined {
   const cursor = waitingCursor(job);
   const isWait = ({ name, branch = mainBranch }: RenderedStep) =>

@@ -11,7 +11,7 @@ export const guarded = {
 
 const paths: ReadonlySet<string> = new Set(Object.values(guarded));
 
-/** Allows only one spelling of each endpoint. The provider's router treats `/Token/` as `/token`, but the guard before it would not recognize it. */
+/** Allows only one spelling of each guarded endpoint. The provider's router treats `/Token/` as `/token`, but a guard recognizes only `/token`. */
 export const oneSpelling: Middleware = async (ctx, next) => {
   const meant = ctx.path.toLowerCase().replace(/\/$/, "");
   // For another spelling of a guarded endpoint no handler runs, so it gets the 404 of an unknown path.

@@ -16,7 +16,7 @@ export async function interactionOf(
   return found?.uid === uid ? found : undefined;
 }
 
-/** Returns the client's origin, to which the forms of the sign-in's pages lead. The provider has checked that the address belongs to the client. */
+/** Returns the origin of the redirect address, to which forms of the sign-in may lead. The provider has checked that the address is the client's. */
 export function formTargetsOf({ params }: Interaction): { readonly formTargets?: readonly string[] } {
   return typeof params.redirect_uri === "string" ? { formTargets: [new URL(params.redirect_uri).origin] } : {};
 }

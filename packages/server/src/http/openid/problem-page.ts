@@ -5,7 +5,7 @@ import { type Look, showPage } from "./look.ts";
 
 export interface ProtocolProblem {
   readonly status: number;
-  /** The error code of OAuth. */
+  /** The error code: one of OAuth where OAuth has a fitting one, otherwise one of the service. */
   readonly error: string;
   readonly detail: string;
 }
@@ -29,7 +29,7 @@ export function showProblem(ctx: KoaContextWithOIDC, look: Look, { status, error
 export const tooLate =
   "This sign-in took too long or was finished already, or your browser did not keep its cookies. Begin again.";
 
-/** Shows that the sign-in of this step does not exist any more, or that the browser did not send its cookie. */
+/** Shows that the person's sign-in does not exist any more, or that the browser did not send the cookie of the sign-in. */
 export function showTooLate(ctx: KoaContextWithOIDC, look: Look): void {
   showProblem(ctx, look, { status: 400, error: "session_not_found", detail: tooLate });
 }

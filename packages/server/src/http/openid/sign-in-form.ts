@@ -2,7 +2,7 @@ import type { ExternalProvider } from "../../auth/external/provider.ts";
 import { alert, button, field, hiddenField, linkButton } from "../pages/form.ts";
 import { html, type Markup } from "../pages/html.ts";
 
-/** An external issuer with which people may sign in instead. */
+/** An external issuer with which people may sign in, instead of with a password. */
 type OfferedProvider = Pick<ExternalProvider, "id" | "name">;
 
 export interface SignInForm {
@@ -13,7 +13,7 @@ export interface SignInForm {
   readonly problem?: string | undefined;
   /** True when a device waits for the sign-in, and not the browser itself. */
   readonly forDevice: boolean;
-  /** False if the person may sign in at a provider instead of with a password: the page then asks only for the e-mail address first. */
+  /** False while it is not known whether the person has to sign in at a provider. The page then asks only for the e-mail address. */
   readonly asksPassword: boolean;
   readonly externalProviders: readonly OfferedProvider[];
 }

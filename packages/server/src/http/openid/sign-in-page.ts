@@ -49,7 +49,7 @@ async function answer(
   if (form.has("cancel")) return goTo(ctx, await cancelSignIn(provider, ctx));
   const firstStep = openFirstStep(secrets, interaction.uid, form.get("firstStep"), engine.now());
   const { email, password } = firstStep ?? { email: form.get("email") ?? "", password: form.get("password") ?? "" };
-  // People whose domain has a provider sign in only there. So it is enough to remove somebody at the provider.
+  // People whose e-mail domain has a provider sign in only there. So somebody who is removed at the provider cannot sign in here any more.
   const theirs = singleSignOn.forEmail(email.trim());
   const action = signInPath(publicUrl(), interaction.uid);
   if (theirs !== undefined) return showWayOut(ctx, look, action, theirs, email.trim());
@@ -97,7 +97,7 @@ function show(
   const email = view.email ?? (typeof params.login_hint === "string" ? params.login_hint : undefined);
   const action = signInPath(parts.publicUrl(), uid);
   const { providers } = parts.singleSignOn;
-  // People who sign in at a provider are not asked for a password here.
+  // If there are providers, the page first asks only for the e-mail address, because people who sign in at a provider need no password here.
   const asksPassword = view.asksPassword ?? (view.email !== undefined || providers.length === 0);
   const content = signInForm({ ...view, email, action, forDevice, asksPassword, externalProviders: providers });
   const title = view.firstStep === undefined ? "Sign in" : "Second factor";

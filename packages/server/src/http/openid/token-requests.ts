@@ -59,7 +59,7 @@ async function formOf(ctx: KoaContextWithOIDC): Promise<URLSearchParams | undefi
   return new URLSearchParams(body.toString("utf8"));
 }
 
-/** Returns undefined for a parameter that is sent twice: the provider rejects it. */
+/** Returns the value of a parameter that is sent exactly once; otherwise undefined. The provider rejects a parameter that is sent twice. */
 function only(form: URLSearchParams, name: string): string | undefined {
   const values = form.getAll(name);
   return values.length === 1 ? values[0] : undefined;

@@ -38,7 +38,7 @@ function getReadinessRoute(app: App, parts: ServerParts): void {
         tags: ["service"],
         summary: "Check whether this node can serve requests",
         description:
-          "The answer is 503 while the node starts or shuts down, while the store cannot be reached or its disk is full, and after the lease of the node has expired. Its `detail` says which of these it is. Then send requests to another node.",
+          "The answer is 503 while the node starts or shuts down, while the store cannot be reached or its disk is full, and after the lease of the node has expired. Its `detail` says which of these it is. As long as the answer is 503, send requests to another node.",
         response: { 200: Type.Object({ status: oneOf(["ready"]) }, { description: "The node can serve requests." }) },
       },
     },
@@ -57,5 +57,5 @@ const sentences: Readonly<Record<Unreadiness, string>> = {
   "store-unreachable":
     "The store has not answered this node for some seconds. Check that the database runs, and that this node reaches it.",
   "lease-expired":
-    "The lease of this node has expired, because the machine slept, its clock was set forward, or the process stood still. Other nodes may have taken over its jobs. It becomes ready with its next heartbeat.",
+    "The lease of this node has expired, for example because the machine slept or its clock was set forward. Other nodes may have taken over its jobs. It becomes ready with its next heartbeat.",
 };

@@ -76,7 +76,7 @@ const MetricQuery = closed({
     Type.String({
       format: "date-time",
       description:
-        "The end of the time range, rounded up to the end of a bucket. If it is left out, the range ends at the current time.",
+        "The end of the time range. If it is left out, it is the current time. In both cases, it is rounded up to the end of a bucket.",
     }),
   ),
   workflowId: Type.Optional(Type.String({ format: "uuid", description: "A workflow, to get only its jobs." })),
@@ -93,7 +93,11 @@ const MetricSchema = Type.Object(
     to: Type.Optional(Time),
     points: Type.Array(
       Type.Object({
-        at: Type.String({ format: "date-time", description: "The time at which the bucket begins." }),
+        at: Type.String({
+          format: "date-time",
+          description:
+            "The time at which the bucket begins; for a metric of the present moment, the time of the answer.",
+        }),
         value: Type.Union([Type.Number(), Type.Null()], {
           description: "The value, which is null when there was nothing to measure.",
         }),
@@ -144,7 +148,7 @@ export function metricRoutes(app: App, { engine, database }: ServerParts): void 
 
 type Subject = Pick<MetricRange, "organizationId" | "workflowIds">;
 
-/** A workflow that the caller cannot reach gets the same answer as an unknown one. */
+/** Returns the workflows to measure; null for all. For a workflow that the caller cannot reach, the answer is the same as for an unknown one. */
 function workflowsOf({ workflowId }: Query, reachable: readonly string[] | null): readonly string[] | null {
   if (workflowId === undefined) return reachable;
   const wanted = workflowId.toLowerCase();
@@ -238,8 +242,8 @@ function rangeOf(query: Query, subject: Subject, now: Timestamp) {
   if (to >= endOfTime) throw invalid("to", `must lie before the last ${bucket} of the year 9999`);
   const earliest = query.from === undefined ? to - defaultCount * bucketMs : parseTime("from", query.from);
   const from = Math.floor(earliest / bucketMs) * bucketMs;
-  if (from >= to) throw invalid("from", "must be earlier than to");
-  if (to - from > maxCount * bucketMs) throw invalid("from", `must be at most ${maxCount} ${bucket}s before to`);
+  if (from >= to) throw invalid("from", "must be earlier than `to`");
+  if (to - from > maxCount * bucketMs) throw invalid("from", `must be at most ${maxCount} ${bucket}s before \`to\``);
   const range: MetricRange = { ...subject, from, to, bucketSeconds: seconds };
   return { bucket, range };
 }

@@ -52,7 +52,7 @@ export class Metrics implements RequestMetrics {
   });
   readonly #jobs = new Counter({
     name: "stepwell_jobs_total",
-    help: "Changes of jobs on this node, by outcome.",
+    help: "Jobs that were submitted or that ended on this node, by outcome.",
     labelNames: ["outcome"],
     registers: [this.registry],
   });

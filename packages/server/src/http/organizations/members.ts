@@ -94,7 +94,8 @@ function getMemberRoute(app: App, parts: ServerParts): void {
         "x-permission": "member:read",
         tags: ["members"],
         summary: "Get a member",
-        description: "The answer has the name and the roles of the member, and how many API tokens they made.",
+        description:
+          "The answer has the name and the roles of the member, and the number of API tokens that they made and that are not revoked.",
         params: MemberParams,
         response: { 200: answer("The member.", MemberSchema) },
       },

@@ -150,7 +150,7 @@ function deleteOAuthClientRoute(app: App, parts: ServerParts): void {
         summary: "Delete an OAuth client",
         description: "Everything that was issued to the client ends on every node within a second.",
         params: OAuthClientParams,
-        response: { 204: noContent("The thing is deleted.") },
+        response: { 204: noContent("The OAuth client is deleted.") },
       },
     },
     async (request, reply) => {

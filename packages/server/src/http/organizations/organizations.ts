@@ -25,7 +25,7 @@ const OrganizationSchema = Type.Object(
   {
     organizationId: Id,
     key: Type.String({
-      description: "The short name of the organization. No two organizations of the service have the same key.",
+      description: "A short text for the organization. No two organizations of the service have the same key.",
     }),
     name: Type.String(),
     displayName: Type.String(),
@@ -187,7 +187,7 @@ function deleteOrganizationRoute(app: App, parts: ServerParts): void {
           "Afterwards nothing in the organization can be reached, its tokens are not valid any more, and its key is free for another organization. While the organization has jobs that are not finished, the answer is 409.",
         params: OrganizationParams,
         headers: PreconditionHeaders,
-        response: { 204: noContent("The thing is deleted.") },
+        response: { 204: noContent("The organization is deleted.") },
       },
     },
     async (request, reply) => {

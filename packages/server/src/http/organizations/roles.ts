@@ -181,7 +181,7 @@ function deleteRoleRoute(app: App, parts: ServerParts): void {
           "You must have every permission of the role. While a member has the role, or an open invitation gives it, the answer is 409.",
         params: RoleParams,
         headers: PreconditionHeaders,
-        response: { 204: noContent("The thing is deleted.") },
+        response: { 204: noContent("The role is deleted.") },
       },
     },
     async (request, reply) => {

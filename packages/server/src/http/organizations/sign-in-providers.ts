@@ -10,7 +10,7 @@ const SignInProviderSchema = Type.Object(
     id: Type.String({
       description: "The id of the provider. It is part of addresses, and sessions show it as `sso:<id>`.",
     }),
-    name: Type.String({ description: "The name of the provider for people." }),
+    name: Type.String({ description: "The name under which people see the provider." }),
     issuer: Type.String(),
     clientId: Type.String({ description: "The id of this service at the issuer." }),
     redirectUri: Type.String({
@@ -39,7 +39,10 @@ const SignInProviderSchema = Type.Object(
     bearer: Type.Optional(
       Type.Object(
         { audience: Type.String() },
-        { description: "The audience for which the service accepts access tokens of the issuer as the Bearer value." },
+        {
+          description:
+            "The service accepts access tokens of the issuer as the Bearer value if they are for this audience.",
+        },
       ),
     ),
   },

@@ -46,7 +46,6 @@ export function button(
   }>${label}</button>`;
 }
 
-/** A link that looks like a button. */
 export function linkButton(label: string, address: string): Markup {
   return html`<p><a class="button" href="${address}">${label}</a></p>`;
 }

@@ -2,7 +2,7 @@ import type { ShownInvitation } from "../../management/membership/invitation-acc
 import { alert, button, field, hiddenField } from "./form.ts";
 import { html, type Markup } from "./html.ts";
 
-/** The values with which the forms were filled in before, and what is wrong with them. */
+/** What the visitor typed into the forms before, the problem to show above each form, and the status of the answer. */
 export interface InvitationForms {
   readonly email?: string;
   readonly displayName?: string;
@@ -12,8 +12,8 @@ export interface InvitationForms {
 }
 
 /**
- * Makes the forms for the two ways to accept: with a new account, or with an existing one. Their fields have different names, which are also their
- * ids.
+ * Makes the forms for the two ways to accept: with a new account, or with an existing one. Their visible fields have different
+ * names, because the name is also the id.
  */
 export function invitationForms(action: string, { invitation, organization }: ShownInvitation, typed: InvitationForms) {
   const fixedEmail = invitation.email;

@@ -83,7 +83,9 @@ async function joinNew(parts: ServerParts, request: FastifyRequest, reply: Fasti
 
 function problemOf({ config }: ServerParts, typed: { email: string; displayName: string }, password: string) {
   if (typed.email.length > maxEmailLength || !hasFormat(typed.email, "email")) return "That is not an e-mail address.";
-  if (!isName(typed.displayName, config.maxNameLength)) return "Give a name that people can read.";
+  if (!isName(typed.displayName, config.maxNameLength)) {
+    return `Give a name that people can read, with at most ${config.maxNameLength} characters.`;
+  }
   const [problem] = problemsOfNewPassword(password, typed.email, "");
   return problem === undefined ? undefined : `The password ${problem.detail}.`;
 }
@@ -129,7 +131,7 @@ async function joinKnown(
         status: errorKinds.RateLimitError.status,
       });
     case "accepted": {
-      // The check is repeated with the account's address: in the typed one, a letter outside of ASCII may have hidden the domain from the first.
+      // The check is repeated with the account's address. If the typed address has a letter outside of ASCII, the first check found no provider.
       const knownProblem = providerProblem(parts, visit, result.email);
       if (knownProblem !== undefined) return sendForms(parts, reply, visit, { email, knownProblem });
       await acceptAs(parts, request, result.userId, visit.code);

@@ -70,7 +70,7 @@ export function taskPollRoutes(app: App, parts: ServerParts): void {
       const tasks = await engine.pollTasks({ organizationId, queue, worker, maxTasks: wanted, deadline, signal });
       const mayHave = waitSeconds === 0 || (await isStillAllowed(request, "task:work", parts));
       if (mayHave && !signal.aborted) {
-        // If too many large answers wait to be read, the answer becomes an error.
+        // If too many large answers wait to be read, the answer becomes an error, and the worker does not get the tasks.
         reply.raw.once("finish", () => {
           if (reply.statusCode >= 400) void engine.putTasksBack(tasks).catch(() => {});
         });

@@ -34,7 +34,7 @@ const QueueSchema = Type.Object(queueFields, { title: "TaskQueue" });
 
 const WorkerSchema = Type.Object(
   {
-    worker: Type.String({ description: "The name that the worker gives itself." }),
+    worker: Type.String({ description: "The name of the worker, or the id of its token or user if it gave no name." }),
     firstPolledAt: Time,
     polledAt: { ...Time, description: "The last time that the worker asked, accurate to a few seconds." },
     heldCount: Type.Integer({
@@ -72,7 +72,7 @@ function listTaskQueuesRoute(app: App, { database }: ServerParts): void {
         tags: ["tasks"],
         summary: "List task queues",
         description:
-          "The answer lists, in the order of their names, the queues in which tasks wait, from which workers hold tasks or have asked for tasks, or which somebody paused.",
+          "The answer lists queues in the order of their names. A queue is listed while tasks wait in it, while workers hold tasks of it, while it is paused, and for about a day after a worker has asked it for tasks.",
         params: OrganizationParams,
         querystring: closed({ ...pagingParameters }),
         response: {

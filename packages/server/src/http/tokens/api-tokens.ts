@@ -200,7 +200,6 @@ function tokenName({ maxNameLength }: Config) {
   return nameSchema(maxNameLength, "The purpose of the token.");
 }
 
-/** The time when a new token ends. */
 export const NewExpirySchema = expirySchema(
   `The time at which the token ends. If it is left out, the token ends after ${defaultTokenDays} days, or with the token that you call with if that is earlier. With null, the token does not expire.`,
 );

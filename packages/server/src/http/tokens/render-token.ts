@@ -10,7 +10,7 @@ const tokenFields = {
   tokenId: Id,
   apiAuthTokenId: Type.String({
     ...Id,
-    description: "The same as `tokenId`, under the name that other clients know.",
+    description: "The same as `tokenId`, under another name that some clients use.",
   }),
   name: Type.String(),
   permissions: Type.Array(PermissionSchema),
@@ -31,7 +31,11 @@ const laterFields = {
     }),
   ),
   rotatedAt: Type.Optional(
-    Type.String({ format: "date-time", description: "The time at which the token got its present secret." }),
+    Type.String({
+      format: "date-time",
+      description:
+        "The time of the last rotation, which gave the token its present secret. It is left out while the token has its first secret.",
+    }),
   ),
   previousExpiresAt: Type.Optional(
     Type.String({

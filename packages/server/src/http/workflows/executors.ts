@@ -19,7 +19,7 @@ const ExecutorSchema = Type.Object(
       type: "object",
       additionalProperties: true,
       description:
-        "The JSON Schema (2020-12) of the step's `config`. Each property has a `description`. When a version is registered, the `config` of each step is checked against this schema, and against rules that no schema can express, for example that each event id is listed once.",
+        "The JSON Schema (2020-12) of the step's `config`. Each property has a `description`. When a version is registered, the `config` of each step is checked against this schema, and against rules that are not in the schema, for example that each event id is listed once.",
     }),
     expressionFields: Type.Array(Type.String(), {
       description: "The fields of `config` whose texts may contain expressions, written `${ … }`.",
@@ -33,7 +33,7 @@ const ExecutorSchema = Type.Object(
   { title: "Executor" },
 );
 
-/** Lists the executors of this node, against which definitions are checked. */
+/** Lists the executors of this node. Definitions are checked against them. */
 export function executorRoutes(app: App, { executors }: ServerParts): void {
   // The list never changes while the node runs.
   const rendered = { executors: [...executors.values()].map(renderExecutor) };

@@ -23,7 +23,7 @@ const ExpressionFunctionSchema = Type.Object(
   { title: "ExpressionFunction" },
 );
 
-/** The functions of expressions that definitions can use. */
+/** Lists what the expressions of a definition can call. */
 export function expressionFunctionRoutes(app: App): void {
   const rendered = { functions: describeFunctions().map(renderFunction) };
   app.get(
@@ -35,7 +35,7 @@ export function expressionFunctionRoutes(app: App): void {
         tags: ["workflows"],
         summary: "List the functions of expressions",
         description:
-          "The answer lists everything that an expression in a definition can call: functions, and the macros that go through a list. The list is short and has no pages. It is the same for everybody.",
+          "The answer lists everything that an expression in a definition can call: functions, `has`, and the macros that go through a list. The list is short and has no pages. It is the same for everybody.",
         response: {
           200: answer(
             "The whole list.",

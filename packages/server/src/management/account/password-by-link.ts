@@ -99,9 +99,10 @@ async function linkedUser(db: Queryable, linkHash: Buffer, at: Timestamp): Promi
 }
 
 /**
- * Checks a link that a member made. The link works only while its user is in exactly one organization, and the member may change members there and
- * lacks no permission that the user has. This is checked when the link is made and again when it is used. In the meantime, the member may have been
- * removed, and the user may have left, joined another organization or got more permissions.
+ * Tells whether the maker of a link may still open the user's account. The operator always may. A member may only while the user is in exactly one
+ * organization, and while the member may change members there and lacks no permission that the user has. This is checked when the link is made and
+ * again when it is used. In the meantime, the member may have been removed, and the user may have left, joined another organization or got more
+ * permissions.
  */
 async function mayStillOpen(db: Queryable, { userId, createdBy }: PasswordLinkUser, at: Timestamp): Promise<boolean> {
   if (createdBy.type !== "user") return true;

@@ -89,7 +89,7 @@ export async function revokeUserToken(parts: RevokingParts, act: Act, tokenId: s
   authenticator.forgetToken(tokenHash);
 }
 
-/** Adds a token to an account. The caller's code records the reason in the same transaction. */
+/** Adds a token to an account. Does not record it in the account's activity. */
 export async function addUserToken(
   transaction: Transaction,
   wanted: Omit<UserToken, "tokenPrefix">,
@@ -115,7 +115,7 @@ async function revoke(
   return revoked.tokenHash;
 }
 
-/** The token of an earlier attempt whose answer was lost, and the time at which the password that this attempt confirmed was set. */
+/** The token that an earlier attempt made, and the time of the account's last password change when that attempt was confirmed. */
 type Earlier = { readonly tokenId: string; readonly passwordChangedAt: Timestamp | null };
 
 async function requireUserTokenRoom(

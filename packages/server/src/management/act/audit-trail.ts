@@ -35,8 +35,8 @@ export interface AuditNote {
 }
 
 /**
- * Writes the one row that an accepted change leaves. Call it once in each change, as the last statement of its transaction, so that the row and the
- * change exist only together. A repetition within `transactOnce` writes no second row. A change need not record a denial: it throws `ServiceError`
+ * Writes the one row that an accepted change leaves. Call it once in each change, in the same transaction, so that the row and the change
+ * exist only together. A repetition within `transactOnce` writes no second row. A change need not record a denial: it throws `ServiceError`
  * AuthorizationError, and `http` records it with `recordDenial`.
  */
 export async function recordAudit(
@@ -62,7 +62,7 @@ export async function recordAudits(
   await insertAuditEntries(transaction, entries);
 }
 
-/** Records that an act was denied, and why. `targetId` is null if the target has no name. */
+/** Records that an act was denied, and why. `targetId` is null if the request gives no valid name or id of the target. */
 export async function recordDenial(
   database: Database,
   clock: Clock,

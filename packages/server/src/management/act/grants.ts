@@ -12,8 +12,8 @@ import type { Transaction } from "../../store/home/database.ts";
 import type { CallerAct, Clock } from "./act.ts";
 
 /**
- * Locks an organization's grants, so that only one transaction at a time changes its members and permissions. Otherwise, if two owners left at the
- * same time, each would see that the other one stays, and somebody could be given a role that is being deleted.
+ * Locks an organization's grants, so that only one transaction at a time changes its members and permissions. Otherwise, two owners could leave at
+ * the same time, because each would see that the other one stays. Somebody could also be given a role that is being deleted.
  */
 export async function lockGrants(transaction: Transaction, organizationId: string): Promise<Organization> {
   const organization = await lockOrganization(transaction, organizationId);
@@ -78,7 +78,7 @@ export async function requireGrantableRoles(
   requireAll(granted, permissions);
 }
 
-/** The pointer to a role in a body with a list of them. */
+/** Returns the JSON pointer to a role in a body that lists roles in `roles`. */
 export function pointerToRole(index: number): string {
   return `/roles/${index}`;
 }

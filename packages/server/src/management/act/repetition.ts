@@ -33,16 +33,16 @@ export async function transactOnce<Answer extends object, Proof = undefined>(
   });
 }
 
-/** An answer that shows a secret, and what was made for it. `made` is stored, so it must not hold a secret. */
+/** An answer that shows a secret, and `made`: what a repetition must know in order to revoke the secret. `made` is stored, so it holds no secret. */
 export interface Renewable<Made extends JsonObject, Answer> {
   readonly made: Made;
   readonly answer: Answer;
 }
 
 /**
- * Runs `work` in one transaction, even for a repetition. In a repetition, `work` gets what the earlier attempt made, and revokes it; otherwise it
- * gets the result of `confirm`. Throws 409 for an attempt that is older than the latest one, because the client may already have the secret of the
- * later attempt.
+ * Runs `work` in one transaction, even for a repetition. In a repetition, `work` gets the earlier attempt's `made`, and sees to it that the secret of
+ * that attempt does not work any more. Otherwise, `work` gets the result of `confirm`. Throws 409 for an attempt that is older than the latest one,
+ * because the client may already have the secret of the later attempt.
  */
 export async function transactAnew<Made extends JsonObject, Answer, Proof = undefined>(
   parts: ManagementParts,

@@ -16,8 +16,8 @@ import type { Act, ManagementParts, UsedMaximum } from "../act/act.ts";
 /**
  * Throws 409 when the organization already has its maximum of these things. The caller makes the new thing in the same transaction, and holds the
  * lock under which such things are made (`lockGrants`, `lockWorkflow`). So if two requests ask for the last place, exactly one gets it, and there is
- * no separate counter that could be wrong. `count` replaces the usual count if that would count the new thing already: as a row that exists, or as
- * the open invitation of a new member.
+ * no separate counter that could be wrong. Give `count` if the usual count would already include the new thing, because its row exists or because
+ * the invitation of the new member is still open.
  */
 export async function requireRoom(
   transaction: Transaction,

@@ -21,8 +21,8 @@ export type AcceptedInvitation = { readonly organizationId: string; readonly rol
 
 /**
  * Makes the actor, who is a user, a member by the invitation of the code. Throws 404 for an unknown, revoked or expired invitation, and 403 for an
- * invitation of another e-mail address. Throws 409 when the invitation was accepted before or its maker may no longer grant its roles, when the user
- * is a member already, and when the organization has too many members.
+ * invitation of another e-mail address. Throws 409 if the invitation was accepted before, if its maker may no longer grant its roles, if the user is
+ * a member already, or if the organization has no room for another member.
  */
 export async function acceptInvitation(
   parts: RevokingParts,

@@ -331,7 +331,11 @@ describe("an event", () => {
     expect(ids.slice(1).map((id) => story.send(id))).toEqual(ids.slice(1).map(() => "matched"));
     expect(
       story.apply({ type: "event.received", eventId: "x 0", sentBy: someone, keptAs: null }).verdict,
-    ).toMatchObject({ type: "rejected", code: "RateLimitError", detail: expect.stringContaining("that steps") });
+    ).toMatchObject({
+      type: "rejected",
+      code: "RateLimitError",
+      detail: expect.stringContaining("for its wait steps"),
+    });
   });
 
   test("can have the name of an object's inherited member", () => {

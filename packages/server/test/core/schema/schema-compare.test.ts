@@ -329,7 +329,12 @@ describe("a comparison says where a value may not fit, and why", () => {
     [{ type: "string", maxLength: 2 }, { not: { maxLength: 3 } }, "", "is a value that `not` excludes"],
     [{ type: "array" }, { uniqueItems: true }, "", "may be an array with equal items"],
     [{ type: "number" }, { multipleOf: 2 }, "", "may be a number that is not a multiple of 2"],
-    [{ type: "object" }, { minProperties: 1 }, "", "may be 0 or more properties, but must be 1 or more properties"],
+    [
+      { type: "object" },
+      { minProperties: 1 },
+      "",
+      "may be an object of 0 or more properties, but must be an object of 1 or more properties",
+    ],
     [
       { type: "object", required: ["abc"] },
       { propertyNames: { maxLength: 2 } },

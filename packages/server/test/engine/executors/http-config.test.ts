@@ -55,9 +55,13 @@ test.each<[string, JsonObject, string]>([
   ["/headers/a:b\r\nc", { url, headers: { "a:b\r\nc": "d" } }, "is not the name of a header"],
   ["/headers/x", { url, headers: { x: "a\r\nEvil: 1" } }, "contains a line break"],
   ["/headers/x", { url, headers: { x: "grün€" } }, "another character that no header can have"],
-  ["/headers/Host", { url, headers: { Host: "internal" } }, "is set by the service itself"],
-  ["/headers/content-Length", { url, headers: { "content-Length": 3 } }, "is set by the service itself"],
-  ["/headers/Transfer-Encoding", { url, headers: { "Transfer-Encoding": "chunked" } }, "is set by the service itself"],
+  ["/headers/Host", { url, headers: { Host: "internal" } }, "is a header that a step cannot set"],
+  ["/headers/content-Length", { url, headers: { "content-Length": 3 } }, "is a header that a step cannot set"],
+  [
+    "/headers/Transfer-Encoding",
+    { url, headers: { "Transfer-Encoding": "chunked" } },
+    "is a header that a step cannot set",
+  ],
   ["/headers/x-a", { url, headers: { "x-a": "1", "X-A": "2" } }, "occurs twice"],
   ["/headers/x", { url, headers: { x: ["a"] } }, ""],
   ["/query/q", { url, query: { q: { a: 1 } } }, ""],
@@ -113,8 +117,8 @@ test.each<[string, JsonValue, string]>([
   ["/headers", "x\u007f", "another character"],
   ["/headers", "Größe €", "another character"],
   ["/headers", { a: 1 }, "must be a text, a number, true, false or null"],
-  ["/query", { a: 1 }, "must be a text, a number, true, false, null or a list of these"],
-  ["/query", [["a"]], "must be a text, a number, true, false, null or a list of these"],
+  ["/query", { a: 1 }, "must be a text, a number, true or false, a list of these, or null"],
+  ["/query", [["a"]], "must be a text, a number, true or false, a list of these, or null"],
 ])("a value that an expression gives at %s is checked before anything is sent: %j", expectRejected);
 
 test.each<[string, string, string]>([

@@ -30,7 +30,8 @@ export const stepWords = tableOf({
   "`transitionToStep` of the step before": "needs dependsOn after",
   onFailure: "catch catchers onError onFail onException fallback errorHandler",
   retry: "retryPolicy retryStrategy",
-  "retry.maxAttempts": "retries maxRetries retryCount retryLimit attempts maxAttempts",
+  "retry.maxAttempts": "attempts maxAttempts",
+  "`retry.maxAttempts` (the first attempt counts too)": "retries maxRetries retryCount retryLimit",
   "retry.initialIntervalSeconds": "retryDelay retryDelaySeconds retryInterval interval intervalSeconds",
   "retry.backoffRate": "backoff backoffRate backoffCoefficient",
   timeoutSeconds: "timeout timeoutMs timeoutMinutes startToCloseTimeout scheduleToCloseTimeout responseTimeoutSeconds",
@@ -80,7 +81,8 @@ export const configWords = tableOf({
 });
 
 export const retryWords = tableOf({
-  maxAttempts: "attempts retries maxRetries maximumAttempts count limit max times",
+  maxAttempts: "attempts maximumAttempts count limit max times",
+  "`maxAttempts` (the first attempt counts too)": "retries maxRetries",
   initialIntervalSeconds: "interval intervalSeconds initialInterval delay delaySeconds initialDelay",
   backoffRate: "backoff backoffCoefficient factor multiplier rate",
   maxIntervalSeconds: "maxDelay maxDelaySeconds maxInterval maximumInterval cap",

@@ -67,7 +67,7 @@ const languages: readonly Language[] = [
       ["FORK_JOIN", "the type `/service/parallel`"],
       ["FORK_JOIN_DYNAMIC", "the type `/service/forEach`"],
       ["SUB_WORKFLOW", "the type `/service/job`"],
-      ["retryCount", "`retry.maxAttempts`"],
+      ["retryCount", "`retry.maxAttempts` (the first attempt counts too)"],
       ["failureWorkflow", "`onFailure` of each step"],
     ],
   },

@@ -308,10 +308,7 @@ class Typing {
     return resultOf(node, left, right, result);
   }
 
-  /**
-   * The type of an operation whose two operands are known: the operation is evaluated. Undefined when an operand is not known, or when the evaluation
-   * would cost too much.
-   */
+  /** The type of an operation on two known operands, which is evaluated. Undefined when one is unknown, or the evaluation would cost too much. */
   #folded(node: NodeOf<"binary">, left: Type, right: Type): Type | undefined {
     const one = onlyValueOf(left);
     const other = onlyValueOf(right);

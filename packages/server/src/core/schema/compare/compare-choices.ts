@@ -17,6 +17,7 @@ import {
   mayNotFit,
   neverFits,
   type Outcome,
+  tooLarge,
 } from "./outcome.ts";
 
 /** Compares by the keywords that few schemas have. */
@@ -34,14 +35,14 @@ export function compareRareRules(from: Known, rules: RareRules, kind: TypeSet, c
 }
 
 export function compareAnyOf(from: Known, alternatives: readonly Schema[], kind: TypeSet, comparer: Comparer): Outcome {
-  if (!comparer.charge(1)) return mayNotFit("too large to be compared");
+  if (!comparer.charge(1)) return tooLarge;
   const outcomes = compareCandidates(from, alternatives, kind, comparer);
   return anyOf(outcomes, misfitsOf(outcomes, "anyOf"));
 }
 
 /** All values fit when they fit one alternative and cannot fit another one. This is so with tags such as `{"kind": {"const": "card"}}`. */
 function compareOneOf(from: Known, alternatives: readonly Schema[], kind: TypeSet, comparer: Comparer): Outcome {
-  if (!comparer.charge(1)) return mayNotFit("too large to be compared");
+  if (!comparer.charge(1)) return tooLarge;
   const outcomes = compareCandidates(from, alternatives, kind, comparer);
   return exactlyOneOf(outcomes, misfitsOf(outcomes, "oneOf"));
 }
@@ -80,7 +81,7 @@ function compareConditional(
   const tested = comparer.withoutAssumptions.compareTypes(from, condition, kind);
   if (tested.allFit) return comparer.compareTypes(from, consequent, kind);
   if (tested.noneFits) return comparer.compareTypes(from, alternative, kind);
-  // The values that do not fit the condition cannot be described completely. So all known values are compared in their place.
+  // The values that do not fit the condition cannot be described completely. So all values of `from` are compared in their place.
   const fitting = from.and(condition);
   return eachOf([
     comparer.compareTypes(fitting, consequent, kind & fitting.types),

@@ -5,7 +5,7 @@ import { typeSets } from "../type-set.ts";
 import { compareRanges } from "./compare-rules.ts";
 import type { Comparer } from "./comparer.ts";
 import { type Known, maxChecksPerValue } from "./known.ts";
-import { allOf, fits, inside, mayNotFit, neverFits, type Outcome } from "./outcome.ts";
+import { allOf, fits, inside, mayNotFit, neverFits, type Outcome, tooLarge } from "./outcome.ts";
 
 export function compareObject(from: Known, rules: ObjectRules, comparer: Comparer): Outcome {
   const { properties, patterns, additional } = rules;
@@ -86,7 +86,7 @@ function comparePattern(
   undeclared: readonly string[],
   comparer: Comparer,
 ): Outcome {
-  if (!comparer.charge(undeclared.length / propertiesPerComparison)) return mayNotFit("too large to be compared");
+  if (!comparer.charge(undeclared.length / propertiesPerComparison)) return tooLarge;
   if (comparer.compare(from.matching(pattern.source), schema).allFit) return fits;
   const doAllFit =
     comparer.compare(from.additional, schema).allFit &&
@@ -96,12 +96,13 @@ function comparePattern(
     : mayNotFit(`an object with properties that match the pattern ${pattern.source} and do not fit`);
 }
 
-/** Compares by the keywords on objects that few schemas have. */
+/** Compares objects by the keywords that few schemas have. */
 export function compareObjectRarely(from: Known, rules: RareRules, comparer: Comparer): Outcome {
   const { minProperties, maxProperties, propertyNames, dependentRequired } = rules;
   const parts: Outcome[] = [];
   if (minProperties > 0 || maxProperties < Number.POSITIVE_INFINITY) {
-    parts.push(compareRanges(from.propertyCountRange, closedRange(minProperties, maxProperties), " properties"));
+    const allowed = closedRange(minProperties, maxProperties);
+    parts.push(compareRanges(from.propertyCountRange, allowed, " properties", "an object of "));
   }
   if (propertyNames !== undefined) parts.push(compareNames(from, propertyNames, comparer));
   for (const [name, required] of dependentRequired ?? []) parts.push(compareDependents(from, name, required, comparer));
@@ -111,7 +112,7 @@ export function compareObjectRarely(from: Known, rules: RareRules, comparer: Com
 function compareNames(from: Known, schema: Schema, comparer: Comparer): Outcome {
   if (comparer.compare([anyString, ...from.nameSchemas], schema).allFit) return fits;
   const { requiredNames, onlyNames } = from;
-  if (!comparer.charge(requiredNames.size + (onlyNames?.length ?? 0))) return mayNotFit("too large to be compared");
+  if (!comparer.charge(requiredNames.size + (onlyNames?.length ?? 0))) return tooLarge;
   const wrong = [...requiredNames].find((name) => fitsSchema(schema, name, maxChecksPerValue) === false);
   if (wrong !== undefined) return inside(wrong, neverFits("there, but has a name that `propertyNames` refuses"), true);
   const doAllFit = onlyNames?.every((name) => fitsSchema(schema, name, maxChecksPerValue) === true) ?? false;
@@ -121,7 +122,7 @@ function compareNames(from: Known, schema: Schema, comparer: Comparer): Outcome 
 const anyString = newSchema({ types: typeSets.string });
 
 function compareDependents(from: Known, name: string, required: readonly string[], comparer: Comparer): Outcome {
-  if (!comparer.charge((1 + required.length) / propertiesPerComparison)) return mayNotFit("too large to be compared");
+  if (!comparer.charge((1 + required.length) / propertiesPerComparison)) return tooLarge;
   if (!from.mayHave(name)) return fits;
   const given = from.dependentsOf(name);
   comparer.charge(given.size / propertiesPerComparison);

@@ -16,7 +16,7 @@ import { describeTypes, noTypes, type TypeSet, typeOf, typeSets } from "../type-
 import { type Known, maxChecksPerValue, maxTriedValues } from "./known.ts";
 import { allOf, eachOf, fits, isVoid, mayNotFit, neverFits, type Outcome } from "./outcome.ts";
 
-/** Compares a complete list of the values that `from` may have. */
+/** Compares values with `to` one by one. The list must be complete: the outcome also holds for a schema that allows only these values. */
 export function compareValues(values: readonly JsonValue[], to: Schema): Outcome {
   return eachOf(values.map((value) => compareValue(value, to)));
 }
@@ -76,9 +76,9 @@ export function compareItemCount(from: Known, { minItems, maxItems }: ArrayRules
   return compareRanges(from.itemCountRange, closedRange(minItems, maxItems), " items long");
 }
 
-export function compareRanges(from: Range, to: Range, unit: string): Outcome {
+export function compareRanges(from: Range, to: Range, unit: string, noun = ""): Outcome {
   if (isEmptyRange(from)) return isVoid;
   if (containsRange(to, from)) return fits;
-  const difference = `${describeRange(from)}${unit}, but must be ${describeRange(to)}${unit}`;
+  const difference = `${noun}${describeRange(from)}${unit}, but must be ${noun}${describeRange(to)}${unit}`;
   return isEmptyRange(intersect(from, to)) ? neverFits(difference) : mayNotFit(difference);
 }

@@ -8,7 +8,17 @@ import { compareObject } from "./compare-objects.ts";
 import { compareAllowed, compareNumber, compareString, compareValues } from "./compare-rules.ts";
 import type { Comparer } from "./comparer.ts";
 import { Known } from "./known.ts";
-import { allOf, describeMisfit, eachOf, fits, mayNotFit, neverFits, type Outcome } from "./outcome.ts";
+import {
+  allOf,
+  describeMisfit,
+  eachOf,
+  fits,
+  neverFits,
+  type Outcome,
+  tooDeep,
+  tooLarge,
+  undecided,
+} from "./outcome.ts";
 
 export type Fit = "always" | "maybe" | "never";
 
@@ -37,8 +47,6 @@ const maxComparisons = 100_000;
 /** Trying one value costs as much as a few comparisons. */
 const comparisonsPerValue = 4;
 const maxDepth = 32;
-const tooLarge = mayNotFit("too large to be compared");
-const undecided = mayNotFit("too deeply nested in itself to be compared");
 
 /** Compares schemas and keeps the results, because the schemas of one definition are compared many times. */
 export class SchemaComparison implements Comparer {
@@ -56,7 +64,7 @@ export class SchemaComparison implements Comparer {
     this.#budget = budget;
   }
 
-  /** Whether the budget is used up. Later answers are then only "maybe". */
+  /** Whether the budget is used up. Then two different schemas that were not compared before get the answer "maybe". */
   get isExhausted(): boolean {
     return this.#budget.remaining < 0;
   }
@@ -81,7 +89,7 @@ export class SchemaComparison implements Comparer {
     const pair = `${from.map((schema) => this.#numberOf(schema))}:${this.#numberOf(to)}`;
     const known = this.#outcomes.get(pair);
     if (known !== undefined) return known;
-    if (this.#depth >= maxDepth) return mayNotFit("nested too deeply to be compared");
+    if (this.#depth >= maxDepth) return tooDeep;
     this.#depth++;
     const outcome = this.#decide(pair, new Known(from), to);
     this.#depth--;
@@ -115,7 +123,7 @@ export class SchemaComparison implements Comparer {
     return number;
   }
 
-  /** Compares value by value when the values are few. Otherwise compares by type and, if the types do not decide, by the alternatives of `from`. */
+  /** Compares value by value when the values are few. Otherwise compares type by type. If that is undecided, compares each alternative of `from`. */
   #compareKnown(from: Known, to: Schema): Outcome {
     if (--this.#budget.remaining < 0) return tooLarge;
     const { values } = from;
@@ -173,7 +181,7 @@ export class SchemaComparison implements Comparer {
   }
 }
 
-/** The types that have rules of their own. The two sorts of numbers have the same rules. */
+/** The types that are compared separately. The two sorts of numbers have the same rules, so they are compared together. */
 const kindsOfTypes: readonly TypeSet[] = [
   typeSets.null,
   typeSets.boolean,

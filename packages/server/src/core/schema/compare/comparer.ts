@@ -3,7 +3,7 @@ import type { TypeSet } from "../type-set.ts";
 import type { Known } from "./known.ts";
 import type { Outcome } from "./outcome.ts";
 
-/** The part of the running comparison that some rules need: those that lead to other schemas (`compare.ts`). */
+/** The part of the running comparison (`compare.ts`) that is needed by rules with inner schemas. */
 export interface Comparer {
   /** Compares the values that fit all of `from` with `to`. */
   compare(from: readonly Schema[], to: Schema): Outcome;
@@ -12,8 +12,8 @@ export interface Comparer {
   /** Takes the cost of this many comparisons from the budget. Returns false when not enough is left. */
   charge(comparisons: number): boolean;
   /**
-   * A separate comparison that makes no assumptions about undecided pairs. The assumption that all values fit may prove that other values fit too.
-   * But it proves nothing when the result is inverted, as by `not` or by the condition of an `if`.
+   * A separate comparison that makes no assumptions about undecided pairs. The assumption that a pair fits may be used to prove that values fit, but
+   * not to prove that they do not fit. So it must not be used where the result is inverted, as by `not` or by the condition of an `if`.
    */
   readonly withoutAssumptions: Comparer;
 }

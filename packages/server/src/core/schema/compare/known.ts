@@ -24,7 +24,7 @@ export class Known {
   readonly #alternatives: readonly (readonly Schema[])[];
   /** The lists of alternatives from which one has been assumed. */
   readonly #assumed: ReadonlySet<readonly Schema[]>;
-  /** The number of cases that the alternatives made so far. This knowledge is one of these cases. */
+  /** The number of cases that `cases` has distinguished so far. This knowledge is one of them. */
   readonly #caseCount: number;
 
   constructor(constraints: readonly Schema[], assumed: ReadonlySet<readonly Schema[]> = new Set(), caseCount = 1) {
@@ -44,7 +44,7 @@ export class Known {
     return typesOfAll(this.constraints);
   }
 
-  /** The values that the value may be, when they are so few that they can be tried one by one. */
+  /** All values that are possible, when they are so few that they can be tried one by one. Otherwise undefined. */
   get values(): readonly JsonValue[] | undefined {
     for (const { allowed } of this.#nodes) {
       const isShort = allowed !== undefined && allowed.all.length <= maxTriedValues;
@@ -239,7 +239,7 @@ function typesOfAll(schemas: readonly Schema[]): TypeSet {
   return schemas.reduce((types, schema) => types & acceptedTypes(schema), allTypes);
 }
 
-/** Values are tried one by one only when they are few, and with a bound on each. This is enough, because a comparison only gives hints. */
+/** Values are tried one by one only when they are few, and with a bound on the checks of each. Beyond these bounds, the answer may be "maybe". */
 export const maxTriedValues = 100;
 export const maxChecksPerValue = 200;
 const maxCases = 64;

@@ -37,6 +37,11 @@ export function mayNotFit(finding: string): Outcome {
   return { allFit: false, noneFits: false, misfits: [{ pointer: "", finding, isCertain: false }] };
 }
 
+/** The outcomes of comparisons that are given up, because they would take too long. */
+export const tooLarge = mayNotFit("a value that does not fit (the schemas are too large to be compared)");
+export const tooDeep = mayNotFit("a value that does not fit (the schemas are nested too deeply to be compared)");
+export const undecided = mayNotFit("a value that does not fit (a schema refers to itself too often to be compared)");
+
 /** Combines the outcomes for several requirements. The same value must meet all of them. */
 export function allOf(outcomes: readonly Outcome[]): Outcome {
   const open = outcomes.filter((outcome) => outcome !== fits);
@@ -82,7 +87,7 @@ export function eachOf(cases: readonly Outcome[]): Outcome {
 export function inside(token: string | number, outcome: Outcome, isThere: boolean): Outcome {
   if (outcome.allFit && (!outcome.noneFits || !isThere)) return fits;
   if (outcome.allFit) return isVoid;
-  // The misfits of one outcome are few, different and in order already, so they need no further treatment.
+  // The misfits of one outcome are few, different and in order already, so `outcomeOf` is not needed.
   const noneFits = outcome.noneFits && isThere;
   const place = pointerTo("", token);
   const misfits = outcome.misfits.map(({ pointer, finding, isCertain }) => ({
@@ -99,7 +104,7 @@ const maxMisfits = 10;
 function outcomeOf(allFit: boolean, noneFits: boolean, parts: readonly Outcome[]): Outcome {
   if (allFit) return noneFits ? isVoid : fits;
   const all = parts.flatMap((part) => (part.allFit ? [] : part.misfits));
-  // The certain misfit explains why no value fits, so it must not be cut off. It comes first.
+  // A certain misfit explains why no value fits. So the certain ones come first, and the others are cut off before them.
   const ordered = noneFits
     ? [...all.filter(({ isCertain }) => isCertain), ...all.filter(({ isCertain }) => !isCertain)]
     : all;

@@ -31,7 +31,7 @@ export function isHostname(text: string): boolean {
 
 const domainLabel = /^[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?$/;
 
-/** An address to which mail can be sent. Quoted local parts, comments and IP literals are not allowed. The lengths are those of RFC 5321. */
+/** An e-mail address of the usual form. Quoted local parts, comments and IP literals are not allowed. The lengths are those of RFC 5321. */
 export function isEmail(text: string): boolean {
   const at = text.lastIndexOf("@");
   if (at < 1 || at > 64 || text.length > 254) return false;
@@ -46,8 +46,8 @@ export function isUri(text: string): boolean {
 }
 
 /**
- * A URI, or a reference that is resolved against one: a path, a query, or a fragment. In the path of such a reference, a colon may only come after a
- * slash.
+ * A URI, or a reference that is resolved against one, such as a path, a query or a fragment. In the path of such a reference, a colon may only come
+ * after a slash.
  */
 export function isUriReference(text: string): boolean {
   return (scheme.test(text) || !colonInFirstSegment.test(text)) && hasUriCharacters(text);

@@ -25,7 +25,7 @@ export function hasFormat(text: string, format: Format): boolean {
   return formats[format].matches(text);
 }
 
-/** Completes the message "must be …". */
+/** Describes a text of the format, to complete a message such as "must be …". */
 export function describeFormat(format: Format): string {
   return formats[format].description;
 }

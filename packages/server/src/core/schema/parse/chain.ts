@@ -12,8 +12,8 @@ export interface Link {
  * Refuses links that form a cycle, because a check of a value would never end. Also refuses chains that are too long, because the recursion goes as
  * deep as the chain is long.
  *
- * The algorithm repeatedly removes the schemas whose links lead only to removed schemas. Any schema that is left at the end is on a cycle or leads to
- * one. The algorithm does not recurse, because half a megabyte of text can hold a chain of fifteen thousand links.
+ * The algorithm repeatedly removes the schemas that lead only to removed schemas. Any schema that is left at the end is on a cycle or leads to one.
+ * The algorithm does not recurse, because half a megabyte of text can hold a chain of fifteen thousand links.
  */
 export function refuseCycles(links: readonly Link[], problems: ProblemList): void {
   const pointers = new Map(links.map(({ schema, pointer }) => [schema, pointer]));

@@ -4,7 +4,7 @@ import { allOfSchemas, nothing, type ObjectRules, type PatternRule, type Schema 
 import type { PatternBook } from "../patterns/pattern-book.ts";
 import { type ReadSchema, readNamedSchemas, readSchemaAt } from "./keywords.ts";
 
-/** Reads the keywords of a schema about the properties of an object. */
+/** Reads the keywords about the properties of an object, without those that few schemas have (`rare-keywords.ts`). */
 export function readObjectRules(
   raw: RawObject,
   readSchema: ReadSchema,

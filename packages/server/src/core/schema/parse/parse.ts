@@ -114,7 +114,7 @@ class SchemaReader {
     return schema;
   }
 
-  /** Refuses `$defs` at a deeper place, because `#/$defs/<name>` would then be ambiguous. */
+  /** Reads `$defs`. Refuses them below the top of a definition, because `#/$defs/<name>` would then be ambiguous. */
   #readDefs(raw: RawObject): void {
     if (raw.fields.$defs === undefined) return;
     const scope = this.#scope;
@@ -136,7 +136,7 @@ class SchemaReader {
     );
   }
 
-  /** Most schemas only name a type. All schemas with the same types share one node, because a definition may have a hundred thousand of them. */
+  /** Most schemas only name a type. Those with the same types share one node, because a definition may have a hundred thousand of them. */
   #plainSchema(types: TypeSet): Schema {
     const known = this.#plainSchemas.get(types);
     if (known !== undefined) return known;
@@ -146,7 +146,10 @@ class SchemaReader {
   }
 }
 
-/** Reading this much takes about 20 ms. The bound is enough for an object of 22,000 properties, or for a thousand objects of 22 properties. */
+/**
+ * The bound on the cost of all objects and arrays among a definition's allowed values, in the units of `costOfCanonicalJson`. Reading them takes up
+ * to about 20 ms. The bound is enough for an object of 22,000 properties, or for a thousand objects of 22 properties.
+ */
 const maxTotalCompoundCost = 200_000;
 
 const plainKeywords: ReadonlySet<string> = new Set(["type", ...annotations]);

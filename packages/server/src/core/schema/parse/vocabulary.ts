@@ -71,7 +71,7 @@ export function refuseUnknownKeywords(raw: RawObject, isListWanted: boolean): bo
 const allKeywords: readonly string[] = [...assertions, ...annotations];
 const keywords: ReadonlySet<string> = new Set(allKeywords);
 
-/** The keywords of other versions and dialects, with advice on what to write here instead. */
+/** Some keywords that are not in the dialect, with advice on what to write instead. */
 const replacements: ReadonlyMap<string, string> = new Map([
   ["definitions", "schemas within a definition belong in `$defs`"],
   ["dependencies", "required properties belong in `dependentRequired`"],

@@ -6,7 +6,7 @@ export interface PatternSize {
   readonly ranges: number;
   /** The ranges that the pattern's text names. They are sorted when the pattern is compiled. */
   readonly readRanges: number;
-  /** The characters for which the parser looks up the other cases one by one, because of `(?i)`. */
+  /** The characters for which the parser looks up upper and lower case one by one, because of `(?i)`. */
   readonly foldedCharacters: number;
 }
 
@@ -94,7 +94,7 @@ function elementLength(source: string, position: number): number {
   }
 }
 
-/** Classes such as `\p{Greek}` and characters such as `\x{10FFFF}` have a name in braces. These braces are not a repetition. */
+/** The braces in a class such as `\p{Greek}`, or in a character such as `\x{10FFFF}`, are not a repetition. */
 function escapeLength(source: string, position: number): number {
   return lengthHere(namedEscapeHere, source, position) ?? 2;
 }
@@ -155,5 +155,5 @@ function charactersIn(element: string): number {
 }
 
 const range = /(\\.|[^\\])-(\\|[^\]])/gsu;
-/** No character beyond this one has another case. */
+/** No character beyond this one has an upper and a lower case. */
 const maxFold = 0x1e944;

@@ -10,7 +10,7 @@ export interface Pattern {
   readonly source: string;
   /** The cost of compiling the pattern, in units of up to 3.5 µs. It is computed from the text, so it is known before the pattern is compiled. */
   readonly work: number;
-  /** Compiles the pattern, unless another definition with the same pattern has done so. */
+  /** Returns the matcher. Compiles the pattern if no matcher of the same pattern is kept. */
   readonly matcher: () => Matcher;
 }
 

@@ -53,7 +53,7 @@ export const configSchema: JsonObject = {
       maxLength: 2_048,
     },
     timeoutMs: {
-      description: "The timeout of one attempt in milliseconds, instead of the step's timeoutSeconds.",
+      description: "The timeout of one attempt in milliseconds. Set either this or the step's timeoutSeconds.",
       type: "integer",
       minimum: 1,
       maximum: maxTimeoutSeconds * 1000,
@@ -93,8 +93,8 @@ export function disallowedConfigFields(settings: CloudFunctionSettings): Readonl
 }
 
 /**
- * Reads the timeout of one attempt from a config that has it next to the function's name. A step whose config has no timeout may have its own
- * `timeoutSeconds` instead.
+ * Reads the timeout of one attempt from the field `timeoutMs` of the config; undefined when the config has none. Then the `timeoutSeconds` of the
+ * step applies, if the step has one.
  */
 export function timeoutMsOf({ timeoutMs }: JsonObject): number | undefined {
   return typeof timeoutMs === "number" ? timeoutMs : undefined;
@@ -138,10 +138,10 @@ function partitionOf(region: string): string {
 }
 
 /**
- * Whether the address is Lambda itself (such as a VPC's own endpoint for it) and not an emulator. The function's name differs: a request to Lambda
- * names the function by its ARN, because AWS would look for a plain name in the caller's own account. A request to an emulator has the plain name in
- * its path; serverless-offline accepts no other name. The credentials differ too: only AWS may receive a request that is signed with the service's
- * credentials, because it carries their session token.
+ * Whether the address is Lambda itself (such as a VPC's own endpoint for it) and not an emulator. Requests to the two differ in the function's name
+ * and in the credentials. A request to Lambda names the function by its ARN, because AWS would look for a plain name in the caller's own account. A
+ * request to an emulator has the plain name in its path; serverless-offline accepts no other name. Only AWS may receive a request that is signed with
+ * the service's credentials, because the request carries their session token.
  */
 function isLambda({ protocol, hostname }: URL): boolean {
   return protocol === "https:" && lambdaHost.test(hostname);

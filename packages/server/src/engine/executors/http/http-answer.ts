@@ -25,7 +25,7 @@ export const answerSchema: JsonObject = {
   additionalProperties: false,
 };
 
-/** Reads the answer of a step. Its status decides whether the result is the output or a failure. */
+/** Reads the answer to a step's request. The status of the answer decides whether the result is an output or a failure. */
 export async function readAnswer(answer: HttpAnswer, config: JsonObject, settings: HttpSettings): Promise<CallResult> {
   const { request, response } = answer;
   const { statusCode, headers } = response;

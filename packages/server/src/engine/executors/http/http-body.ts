@@ -4,7 +4,7 @@ import type { Dispatcher } from "undici";
 
 type Answer = Pick<Dispatcher.ResponseData, "headers" | "body">;
 
-/** Reads and unpacks the body of an answer. It stops as soon as there are more than `maxBytes`, because a few bytes may unpack to gigabytes. */
+/** Reads and unpacks the body of an answer. Throws as soon as there are more than `maxBytes`, because a few bytes may unpack to gigabytes. */
 export async function readBody({ headers, body }: Answer, maxBytes: number): Promise<Buffer> {
   const { bytes, isWhole } = await read(body, maxBytes);
   if (!isWhole) throw new BodyTooLargeError(maxBytes);
@@ -21,7 +21,7 @@ export async function readBody({ headers, body }: Answer, maxBytes: number): Pro
   }
 }
 
-/** Reads as much of the beginning of a body as a message can show. Returns an empty text when the body is compressed or ends too early. */
+/** Reads as much of the beginning of a body as a message can show. Returns no bytes when the body has a Content-Encoding or breaks off. */
 export async function beginningOf({ headers, body }: Answer): Promise<Buffer> {
   const { bytes } = await read(body, maxShownBytes).catch(() => ({ bytes: Buffer.alloc(0) }));
   return headers["content-encoding"] === undefined ? bytes : Buffer.alloc(0);
@@ -38,8 +38,8 @@ export class BodyTooLargeError extends Error {
 }
 
 /**
- * Thrown when the body arrived completely but does not match its headers, or has values that the store cannot hold. The message is the end of a
- * sentence about the body.
+ * Thrown when the body arrived completely, but the service cannot unpack or read it, or the store cannot hold its values. The message is the end of
+ * a sentence about the body.
  */
 export class UnreadableBodyError extends Error {}
 

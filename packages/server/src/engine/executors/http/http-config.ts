@@ -64,8 +64,8 @@ export interface HttpConfig {
 }
 
 /**
- * Lists the reasons why a config cannot be sent, or why its address may not be called. Of the values that expressions may give, checks only those
- * that `isKnown` accepts. The default accepts all of them. It is for a config whose expressions have been replaced by their values.
+ * Lists the reasons why a config makes no valid request, or why its address may not be called. A value that may come from an expression is checked
+ * only if `isKnown` accepts it. By default it accepts every value, which is right when the expressions have been replaced by their values.
  */
 export function configProblems(
   config: JsonObject,
@@ -126,7 +126,7 @@ function headerNameProblem(name: string, headers: JsonObject): string | undefine
   if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name))
     return "is not the name of a header: use letters, digits and hyphens";
   const lowerName = name.toLowerCase();
-  if (ownHeaders.has(lowerName)) return "is set by the service itself; leave it out";
+  if (ownHeaders.has(lowerName)) return "is a header that a step cannot set; leave it out";
   const isRepeated = Object.keys(headers).some((other) => other !== name && other.toLowerCase() === lowerName);
   return isRepeated ? `occurs twice: ${quoted(lowerName)} is the same header in upper and lower case` : undefined;
 }
@@ -156,7 +156,7 @@ function headerValueProblem(value: JsonValue): string | undefined {
 
 function parameterProblem(value: JsonValue): string | undefined {
   const isListed = Array.isArray(value) && value.every((item) => isScalar(item) && item !== null);
-  return isListed || isScalar(value) ? undefined : "must be a text, a number, true, false, null or a list of these";
+  return isListed || isScalar(value) ? undefined : "must be a text, a number, true or false, a list of these, or null";
 }
 
 function isScalar(value: JsonValue): value is string | number | boolean | null {

@@ -5,7 +5,7 @@ import { UnreadableBodyError } from "./http-body.ts";
 
 /**
  * Converts a body to a JSON value, by its content type: JSON is parsed, text stays text, everything else becomes `{base64}`. If the content
- * type is missing or cannot be parsed, a body that is valid UTF-8 counts as text. An empty body becomes null.
+ * type is missing or cannot be parsed, a body that is valid UTF-8 without NUL counts as text. An empty body becomes null.
  */
 export function contentOf(bytes: Buffer, contentType: string | undefined, maxJsonDepth: number): JsonValue {
   if (bytes.length === 0) return null;

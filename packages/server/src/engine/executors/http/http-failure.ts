@@ -6,7 +6,7 @@ import { BodyTooLargeError, UnreadableBodyError } from "./http-body.ts";
 import { InterimAnswersError, RedirectError } from "./http-exchange.ts";
 import { type HttpRequest, placeOf } from "./http-request.ts";
 
-/** The request that failed, as far as `failureOf` must know it. */
+/** What `failureOf` needs to know about a request that failed. */
 export interface FailedRequest {
   readonly request: HttpRequest;
   readonly signal: AbortSignal;
@@ -87,7 +87,7 @@ function faultOf(error: unknown): Fault {
 }
 
 /**
- * Whether the answer was invalid. The library has its own codes for a message that its parser refuses, for headers without an end, and for a body
+ * Whether the answer was invalid. The library has its own error for a message that its parser refuses, for headers that are too long, and for a body
  * whose length differs from the announced one.
  */
 function isInvalid({ name, code }: Fault): boolean {

@@ -6,15 +6,15 @@ import { addressOf } from "../client-address.ts";
 export interface AllowedOrigins {
   /** The origins that the operator has listed. */
   readonly listed: readonly string[];
-  /** Tells whether a client of an organization is served at this origin. `network` is the network of the caller (`networkOf`). */
+  /** Tells whether an OAuth client of an organization is served at this origin. `network` is the network of the caller (`networkOf`). */
   readonly ofClients: (origin: string, network: string) => boolean | Promise<boolean>;
   /** The service's own origin, whose pages need no permission. */
   readonly own: () => string;
-  /** The path of the OpenID provider. It checks origins itself, since it knows the client. */
+  /** The path of the OpenID provider. The provider checks origins itself, since it knows the OAuth client of each request. */
   readonly provider: string;
 }
 
-/** Lets pages of the listed origins and of organizations' clients call the API. Pages of other origins cannot. */
+/** Lets pages of the listed origins and of organizations' OAuth clients call the API. Otherwise, only the service's own pages can call it. */
 export function allowOrigins(app: App, { listed, ofClients, own, provider }: AllowedOrigins): void {
   const allowed = new Set(listed);
   app.addHook("onRequest", (request, reply, done) => {

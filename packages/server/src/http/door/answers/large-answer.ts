@@ -5,7 +5,7 @@ import { JsonText, type ShownValue } from "../../../core/json/json-text.ts";
 
 /**
  * Returns what a handler answers with for a body that may be large. Writing 16 MB at once would hold up all other requests for a tenth of a second.
- * So a large body is written in pieces, one in each turn of the event loop, however many such answers are under way.
+ * So a large body is written in pieces. If several such answers are under way, they share the turns of the event loop: each turn writes one piece.
  */
 export async function largeAnswer<Body extends object>(reply: FastifyReply, body: Body): Promise<Body> {
   return isSmall(body, pieceSize) ? body : (inPieces(reply, await jsonInTurns(body)) as unknown as Body);
@@ -91,7 +91,10 @@ function* runsOf(list: readonly unknown[], maxPiece: number): Generator<readonly
   yield list.slice(first);
 }
 
-/** Collects small members in one text. A text for each of 50,000 members, or a list of all members, would take as long as writing them. */
+/**
+ * Collects small members in one text. To yield a text for each of 50,000 members, or to make a list of them all first, would take as long again as
+ * `JSON.stringify` takes for them.
+ */
 function* textsOfMembers(value: object, maxPiece: number): Generator<string> {
   let text = "";
   let opening = "{";

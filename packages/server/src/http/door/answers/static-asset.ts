@@ -49,7 +49,7 @@ export function etagOfContent(content: Buffer): string {
   return `"${hash("sha256", content, "base64url").slice(0, 22)}"`;
 }
 
-/** The default quality would make the API document smaller by an eighth, but takes two seconds in which no other request is answered. */
+/** The default quality would make the API document smaller by an eighth, but would take two seconds, in which no other request is answered. */
 function packedByBrotli(content: Buffer): Buffer {
   return brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
 }

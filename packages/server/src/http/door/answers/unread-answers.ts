@@ -4,8 +4,9 @@ import type { AnswerRoom } from "../answer-room.ts";
 import type { App } from "../app.ts";
 
 /**
- * Bounds the answers that their clients have not read yet. An answer stays in memory until it is read, so clients that ask for large answers and
- * never read them would fill the memory. The connection of a client is closed if it reads nothing for as long as a body may take to arrive.
+ * Bounds the total size of the large answers that clients have not read yet. An answer stays in memory until it is read, so clients that ask for
+ * large answers and never read them would fill the memory. If a client reads nothing of a large answer for `requestTimeoutMs`, its connection is
+ * closed.
  */
 export function boundUnreadAnswers(
   app: App,
@@ -15,7 +16,7 @@ export function boundUnreadAnswers(
   app.addHook("onSend", (request, reply, payload, done) => {
     if (request.method === "HEAD") return done(null, payload);
     const isWhole = typeof payload === "string" || Buffer.isBuffer(payload);
-    // A large answer is sent in pieces, after its content-length header.
+    // An answer in pieces gives its size in the header content-length. Without this header it counts as 0 here, and `whileRead` bounds it.
     const size = isWhole ? payload.length : Number(reply.getHeader("content-length") ?? 0);
     if (size < large) return done(null, payload);
     const { organizationId = "" } = (request.params ?? {}) as { readonly organizationId?: string };

@@ -3,13 +3,16 @@ import type { ServerParts } from "../app.ts";
 
 /** If a client takes longer than this for a piece, its answer counts as unread. */
 const slowMs = 1_000;
-/** The characters that an answer in pieces keeps in memory while its client reads slowly: a slice of what it lists, and what the connection holds. */
+/**
+ * The number of characters that an answer counts for while its client reads slowly. About as much is in memory: the part of the list that was read
+ * from the store last, and what the connection has not sent yet.
+ */
 const keptSize = 2_000_000;
 
 /**
  * Passes on the pieces of an answer as the client reads them. What the client does not read stays in memory, so the answers of slow clients count
- * among the large unread answers. A client is disconnected if there is no room for its answer, or if it reads nothing for as long as a body may take
- * to arrive. A client that is not reading when the server begins to close is disconnected too, because the server would wait for it.
+ * among the large unread answers. A client is disconnected if there is no room for its answer, or if it reads nothing for `requestTimeoutMs`. A
+ * client that is not reading when the server begins to close is disconnected too, because the server would wait for it.
  */
 export async function* whileRead(
   pieces: AsyncIterable<string>,
