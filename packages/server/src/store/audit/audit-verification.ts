@@ -104,7 +104,7 @@ const findEntryStandingRows = statement<EntryStanding>(
   "each-time",
 );
 
-/** Finds those of these seals that exist. */
+/** Returns those of these numbers for which a seal exists. */
 export async function findSeals(
   db: Queryable,
   organizationId: string,

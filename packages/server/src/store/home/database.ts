@@ -1,5 +1,5 @@
 /**
- * The interface of the store. It has one dialect (PostgreSQL). `embedded.ts` opens the embedded store, and `postgres.ts` opens a PostgreSQL server or
+ * The interface of the store. All of its SQL is PostgreSQL's. `embedded.ts` opens the embedded store, and `postgres.ts` opens a PostgreSQL server or
  * a Citus cluster. Statements are named values for two reasons: the server needs to plan each of them only once per connection, and a test can check
  * all of them against the rules of `docs/internals/store.md`.
  */
@@ -7,8 +7,9 @@ export interface Database extends Queryable {
   /** The lane for requests, which look up credentials and change resources. Commits, heartbeats and duties never wait in its line. */
   readonly requests: Database;
   /**
-   * The lane for one read of a list, a history, a large job or a metric of one organization. The number of such reads at a time is bounded, and
-   * organizations take turns. The time limit begins with this call. A statement after the limit throws `ReadDeadlineError`.
+   * The lane for one read that may be long, such as that of a list, a history or a metric. The number of such reads at a time is bounded, and
+   * organizations take turns. The reads of the queue gauges take turns with them, as if they were of one more organization. The time limit begins
+   * with this call. A statement that begins after the limit, or takes too long, throws `ReadDeadlineError`.
    */
   reader(organizationId: string): Reader;
   /** Runs `work` in one transaction at READ COMMITTED: commits when it returns, rolls back when it throws. */
@@ -39,8 +40,8 @@ export interface Upkeep {
   /** Removes the dead rows of a table, and counts the living rows for the query planner. */
   vacuum(table: string): Promise<void>;
   /**
-   * Freezes the table with the oldest rows if these rows are more than this many transactions old. The table may be a system table. A row that is not
-   * frozen can no longer be seen after another 2^31 transactions.
+   * Freezes the table with the oldest rows if these rows are more than this many transactions old. The table may be a system table. A row that is
+   * never frozen can no longer be seen 2^31 transactions after it was written.
    */
   freezeOldest(transactions: number): Promise<void>;
   /**
@@ -69,8 +70,8 @@ export interface TransactionOptions {
    */
   readonly lockTimeoutMs?: number;
   /**
-   * True for a transaction in which every statement names its rows by keys. Each statement is then planned once per connection. Without this,
-   * PostgreSQL plans most of them each time, because it estimates a generic plan as more expensive.
+   * True for a transaction in which every statement names its rows by keys. Each statement is then planned once per connection, except on a
+   * Citus cluster. Without this, PostgreSQL plans most of them each time, because it estimates a generic plan as more expensive.
    */
   readonly isKeyed?: boolean;
 }
@@ -109,7 +110,8 @@ export interface Merged {
 
 /**
  * - `organization`: the statement names the organization in the WHERE or VALUES of every table, so that it goes to one shard.
- * - `global`: the statement reads or writes small tables that belong to no organization and have keys of their own (users, nodes).
+ * - `global`: the statement reads or writes small tables that belong to no organization and have keys of their own (users, nodes), or
+ *   none of the service's tables.
  * - `maintenance`: the statement reads rows of all organizations. Maintenance duties, the readers of the nodes' metrics, the start of a node and the
  *   check of the audit trail run such statements.
  */
@@ -149,8 +151,8 @@ export class StoreUnavailableError extends Error {
 }
 
 /**
- * Thrown when the database gave up a statement because it took too long (57014), because memory or disk ran out (class 53), or because data could not
- * be read (class 58, XX001). Nothing was written. A smaller statement may succeed.
+ * Thrown when the database gave up a statement because it took too long (57014), because memory, disk or another resource ran out (class 53), or
+ * because data could not be read (class 58, XX001). Nothing was written. A smaller statement may succeed.
  */
 export class StatementGivenUpError extends StoreUnavailableError {
   constructor(cause: unknown) {

@@ -16,12 +16,12 @@ export class DiskRoom {
     return this.#isFull;
   }
 
-  /** Takes note of the error of a statement. */
+  /** Notes that the disk is full if this error of a statement says so. */
   note(error: unknown): void {
     if (error instanceof DiskFullError) this.#set(true);
   }
 
-  /** Looks whether the disk has room: PostgreSQL writes a temporary file, where the tables are, and removes it afterwards. */
+  /** Checks whether the disk has room: PostgreSQL writes a temporary file to the disk of the tables, and removes it afterwards. */
   async look(transact: Database["transaction"]): Promise<void> {
     try {
       await transact(async (transaction) => {

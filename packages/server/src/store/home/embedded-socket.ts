@@ -5,8 +5,8 @@ import type { PGlite } from "@electric-sql/pglite";
 type Timed = <Result>(exchange: () => Result) => Result;
 
 /**
- * A socket for node-postgres with PGlite at the other end. The data that is written in one turn of the event loop goes to PGlite in one call, because
- * a statement is four or five messages, and the statements of a transaction often come together. Only the driver parses the answer. This gives a
+ * A socket for node-postgres with PGlite at the other end. Messages that are written right after each other go to PGlite in one call, because a
+ * statement is four or five messages, and the statements of a transaction often come together. Only the driver parses the answer. The socket gives a
  * fifth more jobs per second than PGlite's own adapter (docs/internals/decisions/store.md).
  */
 export class EmbeddedSocket extends EventEmitter {
@@ -84,8 +84,8 @@ export class EmbeddedSocket extends EventEmitter {
 }
 
 /**
- * Matches the severity in an error message, in the server's language and in English. A row cannot match, because no value of a row has a zero byte
- * before a letter.
+ * Matches the severity in an error message, in the server's language and in English. A row cannot match, because its values are
+ * text without zero bytes.
  */
 const panic = Buffer.from("SPANIC\0VPANIC\0");
 

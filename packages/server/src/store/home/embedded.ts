@@ -102,7 +102,7 @@ function cancelMark(pglite: PGlite): (isWanted: boolean) => void {
   };
 }
 
-/** The addresses of PostgreSQL's variables in PGlite's module, which its types do not describe. */
+/** The memory of PGlite's module, and the addresses of two of PostgreSQL's variables in it. PGlite's types do not describe them. */
 interface Interruptible {
   readonly wasmMemory: { readonly buffer: ArrayBuffer };
   readonly _QueryCancelPending: number;

@@ -25,7 +25,7 @@ export class FairQueue<Item> {
     this.#waitingCount += 1;
   }
 
-  /** Takes the next item that may run; undefined when none may run. The item counts as running until `done`. */
+  /** Takes the next item that may run; undefined when none may run. The item counts as running until `done`, or until `rest` and `rested`. */
   next(): Item | undefined {
     if (this.#runningCount >= this.#maxRunning) return undefined;
     for (const [owner, items] of this.#waiting) {
@@ -61,8 +61,8 @@ export class FairQueue<Item> {
   }
 
   /**
-   * Returns a function that tells whether an item of this owner could run at once if it were added now. Call the function once for each item, in
-   * order: an item for which it returned true counts as running in the calls that follow.
+   * Returns a function that tells whether an item of an owner could run at once if it were added now. Call the function once for each item, in order:
+   * an item for which it returned true counts as running in the calls that follow. The function does not consider `isOneAtATime`.
    */
   beginsAtOnce(): (owner: string) => boolean {
     let free = this.#maxRunning - this.#runningCount;
@@ -76,7 +76,6 @@ export class FairQueue<Item> {
     };
   }
 
-  /** The owners with waiting items. */
   get waitingOwners(): readonly string[] {
     return [...this.#waiting.keys()];
   }

@@ -19,9 +19,10 @@ export const everyPair: PartSize = { organizations: 8, keys: Number.MAX_SAFE_INT
 
 /**
  * The part size for statements that find rows by two arrays, and also join each row with values that are given for it. The planner underestimates the
- * number of rows and compares each row with each value: 400 rows took 31 ms in one part and 3 ms in parts of 32. Outside of a commit, parts of ten
- * organizations or fewer are planned each time, because a generic plan assumes ten. PostgreSQL 15 makes a look-up for each pair, so with much larger
- * parts the look-ups would take longer than planning.
+ * number of rows and compares each row with each value: 400 rows took 31 ms in one part and 3 ms in parts of 32. A part has more
+ * than ten organizations for this reason: PostgreSQL's generic plan assumes ten. For ten or fewer, this plan seems no cheaper, and outside of
+ * a commit the statement would be planned each time. But PostgreSQL 15 makes a look-up for each pair, so with much larger parts the look-ups would
+ * take longer than planning.
  */
 export const everyPairJoined: PartSize = { organizations: 12, keys: 32 };
 
@@ -43,8 +44,8 @@ interface OfOrganization {
 export type Grouped = Queryable & Partial<Pick<Database, "groupOf">>;
 
 /**
- * Runs one part after the other, in the order of the organizations. Pass `db` when the organizations may be of several groups. Then no part has
- * organizations of more than one group.
+ * Runs one part after the other, in the order of the organizations. Pass `db` when the organizations may be of several groups. Then one group
+ * comes after the other, and no part has organizations of more than one group.
  */
 export async function askInParts<Key extends OfOrganization, Row>(
   keys: readonly Key[],
@@ -59,8 +60,8 @@ export async function askInParts<Key extends OfOrganization, Row>(
 }
 
 /**
- * Sends all parts without waiting for the answers. Use it only in a transaction, which has one connection and answers in order. Elsewhere the parts
- * would take every connection of their lane.
+ * Sends all parts at once, and then waits for the answers. Use it only in a transaction, which has one connection and answers in order. Elsewhere the
+ * parts would take every connection of their lane.
  */
 export async function askTogether<Key extends OfOrganization, Row>(
   keys: readonly Key[],
@@ -70,7 +71,7 @@ export async function askTogether<Key extends OfOrganization, Row>(
   return (await Promise.all(partsOf(keys, size).map(ask))).flat();
 }
 
-/** Divides keys into parts, each for one statement of `askInParts`. */
+/** Divides keys into parts, each for one statement. */
 export function partsOf<Key extends OfOrganization>(keys: readonly Key[], size = everyPair): Key[][] {
   const byOrganization = [...Map.groupBy(keys, (key) => key.organizationId)].sort(([a], [b]) => (a < b ? -1 : 1));
   const parts: Key[][] = [];
@@ -81,7 +82,7 @@ export function partsOf<Key extends OfOrganization>(keys: readonly Key[], size =
   return parts;
 }
 
-/** The array of the organizations, and the arrays of the organization and the id of each key. Each key occurs once. */
+/** Returns three arrays: every organization once; for each different key, its organization; and in the same order, the key's id. */
 export function keyColumns<Key extends OfOrganization>(
   keys: readonly Key[],
   idOf: (key: Key) => string,

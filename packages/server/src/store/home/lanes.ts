@@ -64,7 +64,7 @@ class SharedSession {
   /** The reading of the monotonic timer at which the session was first given in this turn of the event loop; undefined if it was not given yet. */
   #turnBegunAt: number | undefined;
   readonly #now: () => number;
-  /** The lane that has the session. */
+  /** The lane that has the session; the engine's lane when none has it. */
   holder: Priority = 0;
 
   constructor(now: () => number) {
@@ -116,7 +116,8 @@ export interface ReadBounds {
   /** A smaller bound for each organization leaves connections free for the other organizations while one has long reads. */
   readonly maxRunningPerOrganization: number;
   /**
-   * The time limit of a read, for all of its statements together. No statement begins after it. A server ends a statement by itself after this time.
+   * The time limit of a read, for all of its statements together. No statement begins after it. A statement that began in time may itself take this
+   * long before it is ended.
    */
   readonly deadlineMs: number;
 }

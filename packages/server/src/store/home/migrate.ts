@@ -30,7 +30,7 @@ export async function readSchema(database: Database): Promise<{ readonly applied
 }
 
 /**
- * Creates the table of migrations. When several nodes create it at the same instant, IF NOT EXISTS does not help: the later nodes still fail because
+ * Creates the table of migrations. When several nodes create it at the same instant, IF NOT EXISTS does not help: a later node may still fail because
  * the first node has made the table or its type. The error is a duplicate key (23505), table (42P07) or other object (42710), depending on how far
  * the first node was.
  */

@@ -121,7 +121,7 @@ function transactionBy(lane: Lane, options: PoolOptions): Database["transaction"
     });
 }
 
-/** Whether a Citus cluster refused a transaction because shards were moved or split, so that organizations of one group are now on several shards. */
+/** Whether a Citus cluster refused a transaction and its shards have changed. After a split, organizations of one group may be on several shards. */
 async function areShardsOther(lane: Lane, options: PoolOptions, error: unknown): Promise<boolean> {
   if (options.sharding === undefined || !isRefusedByShards(error)) return false;
   const db = { query: (statement, values) => run(lane.pool, statement, values, options) } satisfies Queryable;
@@ -291,7 +291,7 @@ async function asked<Result>(answer: Promise<Result>): Promise<Result> {
   }
 }
 
-/** Converts PostgreSQL's text to JavaScript: times to milliseconds since 1970, 64-bit integers to numbers (all of ours are small). */
+/** Converts PostgreSQL's text to JavaScript: times to milliseconds since 1970, `bigint` and `numeric` to numbers (ours are all small). */
 export const columnTypes: pg.CustomTypesConfig = {
   getTypeParser(oid: number, format?: "text" | "binary") {
     if (oid === pg.types.builtins.TIMESTAMPTZ) return parseTimestamp;

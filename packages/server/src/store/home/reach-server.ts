@@ -7,7 +7,7 @@ export interface ReachOptions {
   readonly databaseUrl: string;
   /** The time for which connecting is tried again when waiting may help. */
   readonly timeoutMs: number;
-  /** Called once, when the first try failed. */
+  /** Called once with the reason, when the first try failed and another will follow. */
   readonly onWaiting: (reason: string) => void;
 }
 

@@ -13,11 +13,11 @@ export class DatabaseUnusableError extends Error {
 }
 
 export const forgetfulPooler =
-  "a connection pooler before the server shares sessions and does not keep prepared statements. Set STEPWELL_PREPARED_STATEMENTS=false, or use PgBouncer 1.21 or newer with max_prepared_statements.";
+  "a connection pooler in front of the server shares sessions and does not keep prepared statements. Set STEPWELL_PREPARED_STATEMENTS=false, or use PgBouncer 1.21 or newer with max_prepared_statements.";
 
 export interface ServerTrouble {
   readonly error: DatabaseUnusableError;
-  /** Whether waiting may help, because the server may still be starting. */
+  /** Whether waiting may help, such as for a server that is still starting. */
   readonly mayPass: boolean;
 }
 
@@ -49,7 +49,7 @@ function isOfAddress(error: Error, databaseUrl: string): boolean {
   return "path" in error && typeof error.path === "string" && named.includes(error.path);
 }
 
-/** The first error that is not one of our own wrappers. */
+/** Finds the error inside of `StoreUnavailableError` and `AggregateError`; of several errors, the first. */
 function causeOf(error: unknown): Error {
   if (error instanceof StoreUnavailableError && error.cause !== undefined) return causeOf(error.cause);
   if (error instanceof AggregateError && error.errors.length > 0) return causeOf(error.errors[0]);
@@ -100,7 +100,8 @@ const troubles: readonly (readonly [RegExp, Say])[] = [
   ],
   [
     /^(ENOENT|EACCES) .*\.s\.PGSQL\./,
-    ({ host }) => `there is no socket of a PostgreSQL server in ${host}. Start the server, or correct the directory.`,
+    ({ host }) =>
+      `there is no socket of a PostgreSQL server in ${host}, or this user may not open it. Start the server, or correct the directory.`,
   ],
   [
     /^(ENOENT|EACCES|EISDIR|EPERM) /,

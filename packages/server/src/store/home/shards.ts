@@ -43,7 +43,7 @@ export class Shards {
     return [...Map.groupBy(wanted, ({ host, port }) => `${host}:${port}`).values()];
   }
 
-  /** The name of the shard that has the organization. Without shards, the name is the same for all organizations. */
+  /** The id of the shard that has the organization's own row. Without shards, the same text for all organizations. */
   groupOf(organizationId: string): string {
     return this.isSharded ? shardOf(this.#ranges, hashOfUuid(organizationId)) : "server";
   }
@@ -61,8 +61,8 @@ export class Shards {
 
   /**
    * Learns the shards again. Call it when the server refused something that the known shards allow, or when a worker does not answer, because shards
-   * may have been moved or split. Returns whether the shards have changed. The server is asked at most every ten seconds, so that a defect of ours
-   * does not ask it with each request.
+   * may have been moved or split. Returns whether a change was found. The server is asked at most every ten seconds, so that a defect of ours does
+   * not cause a question with each request. Within these ten seconds, the answer is false.
    */
   async relearn(db: Queryable): Promise<boolean> {
     if (this.#learning !== undefined) return await this.#learning;
@@ -83,7 +83,7 @@ export class Shards {
 }
 
 /**
- * Registers with Citus the tables that belong to no organization: people, their sessions, the keys of organizations. Citus must know both tables to
+ * Registers with Citus tables that belong to no organization, such as those of people and their sessions. Citus must know both tables to
  * commit a transaction that changes such a table and an organization's table. Nodes that start at the same time wait for each other.
  */
 async function makeKnown(db: Pick<Database, "query" | "transaction">): Promise<void> {

@@ -48,8 +48,8 @@ export async function readEventSlice(
 }
 
 /**
- * The bound in bytes on the payloads that one statement reads. A page of 200 payloads of a MiB each would keep the server and this node from other
- * work for seconds.
+ * When the payloads may have this many bytes together, a statement reads no further event. A page of 200 payloads of a MiB each would keep the server
+ * and this node from other work for seconds.
  */
 const maxSliceSize = 4_000_000;
 
