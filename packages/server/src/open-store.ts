@@ -12,8 +12,8 @@ import { readServerFacts, type ServerFacts } from "./store/home/server-facts.ts"
 import { DatabaseUnusableError, forgetfulPooler, serverTrouble } from "./store/home/server-trouble.ts";
 
 /**
- * Opens the store that the configuration names, with the schema of this release. Logs a warning for each thing that could be safer, and an error for
- * each problem (`doctor/`).
+ * Opens the store that the configuration names, and brings its schema up to date. Logs what the checks in `doctor/` find: a warning for each thing
+ * that could be safer, and an error for each problem.
  */
 export async function openStore(config: Config, logger: Logger = pino({ level: "silent" })): Promise<Database> {
   let isPooled = false;

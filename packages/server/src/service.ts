@@ -58,7 +58,7 @@ export interface StartOptions {
   readonly open?: typeof openStore | undefined;
 }
 
-/** Starts one node: store, engine, HTTP, in this order; stops them in the reverse order. Throws when one of them cannot start. */
+/** Starts one node: store, engine, HTTP, in this order. `stop` ends them in the reverse order. If one cannot start, ends the others and throws. */
 export async function startService(config: Config, options: StartOptions = {}): Promise<RunningService> {
   const { warnings = [], open = openStore } = options;
   const logger = pino({ level: config.logLevel, base: { node: config.nodeName } });
@@ -266,7 +266,7 @@ function openAuth(ground: Ground, engine: NodeEngine, publicUrl: () => string) {
     onLastOwnerKept: ({ id, organizationId }, userId) =>
       logger.warn(
         { provider: id, organizationId, userId },
-        "the last owner stays an owner, although the provider gives them other roles",
+        "the last owner stays an owner, although the provider no longer gives them this role",
       ),
   };
   const authenticator = new Authenticator({

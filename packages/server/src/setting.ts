@@ -79,7 +79,7 @@ export function optionalUrl(variable: string, meaning: string): Setting<URL | un
   };
 }
 
-/** The address of a PostgreSQL database. It holds a password, so no error shows it. */
+/** The address of a PostgreSQL database. It may contain a password, so no error shows it. */
 export function optionalPostgresUrl(variable: string, meaning: string): Setting<string | undefined> {
   return {
     variable,
@@ -101,7 +101,10 @@ export function optionalPostgresUrl(variable: string, meaning: string): Setting<
   };
 }
 
-/** Accepts every address that the driver accepts, even one without a host (postgres://USER:PASSWORD@/DATABASE?host=/var/run/postgresql). */
+/**
+ * Like the driver, accepts an address without a host (postgres://USER:PASSWORD@/DATABASE?host=/var/run/postgresql). Refuses an address with a
+ * fragment, because its # is probably a character of the password that should be written as %23.
+ */
 function isPostgresUrl(raw: string): boolean {
   const url = URL.parse(raw) ?? URL.parse(raw.replace("@/", "@localhost/"));
   try {
@@ -122,10 +125,10 @@ export function optionalPort(variable: string, meaning: string): Setting<number 
   return {
     ...number,
     parse: (raw) => {
-      // Kubernetes sets the variable to such an address if a Service has the same name: a Service named `stepwell` for STEPWELL_PORT.
+      // Kubernetes sets variables to such addresses: STEPWELL_PORT, for example, if there is a Service named `stepwell`.
       if (raw !== undefined && /^(tcp|udp|sctp):\/\//.test(raw)) {
         throw new Error(
-          `must be a port, but is "${raw}", which Kubernetes puts there for a Service of the same name. Set \`enableServiceLinks: false\` in the pod's spec, or set ${variable} to the port in the container's env`,
+          `must be a port, but is "${raw}", which Kubernetes puts there if a Service has the variable's name without _PORT. Set \`enableServiceLinks: false\` in the pod's spec, or set ${variable} to the port in the container's env`,
         );
       }
       return number.parse(raw);

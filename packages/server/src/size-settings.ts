@@ -1,6 +1,6 @@
 import { integer } from "./setting.ts";
 
-/** The settings that bound one request, one definition or one job; part of `settings`. */
+/** The settings that bound requests, definitions and jobs; part of `settings`. */
 export const sizeSettings = {
   maxBodyBytes: integer(
     "STEPWELL_MAX_BODY_BYTES",
@@ -14,7 +14,7 @@ export const sizeSettings = {
     64,
     8,
     512,
-    "The maximum depth of nested JSON. Deeper values make JSON libraries and databases fail.",
+    "The maximum depth of nested JSON. Much deeper values make JSON libraries and databases fail.",
   ),
   maxDefinitionBytes: integer(
     "STEPWELL_MAX_DEFINITION_BYTES",

@@ -28,7 +28,7 @@ describe("while they load", () => {
     for (const [path, shown] of pagesOf(workflowId, jobId)) {
       await page.goto(owner.url + path);
       for (const part of shown(page)) await part.first().waitFor();
-      const { shift, sources } = await page.evaluate<{ shift: number; sources: readonly string[] }>("shiftsOfPage()");
+      const { shift, sources } = await shiftsOf(page);
       expect(shift, `${path}: ${sources.join("; ")}`).toBeLessThan(mostShift);
     }
   }
@@ -37,8 +37,45 @@ describe("while they load", () => {
 
   inWholeMatrix(() => {
     test("no page jumps while it loads on a telephone", async () => await expectNoJump(360));
+
+    test.each([
+      ["job", "the definition", "**/workflows/*/versions/*", 1_280],
+      ["job", "the definition", "**/workflows/*/versions/*", 360],
+      ["job", "the permissions", "**/permissions/me", 360],
+      ["workflow", "the permissions", "**/permissions/me", 360],
+    ] as const)(
+      "the page of a %s does not jump if the answer with %s (%s) comes last, on %d px",
+      async (of, _, url, width) => {
+        const owner = await newOwner(service);
+        const { workflowId } = await deploy(owner.api, waitingDefinition);
+        const { jobId } = await submitAndWait(owner.api, workflowId);
+        const [path, shown] = pagesOf(workflowId, jobId)[of === "job" ? 4 : 2] ?? [];
+        const page = await browser.newPage({ width });
+        await signInAt(page, owner.url, owner);
+        await page.addInitScript(watchShifts);
+        const release = Promise.withResolvers<void>();
+        await page.route(url, async (route) => {
+          await release.promise;
+          await route.continue();
+        });
+        const answered = page.waitForResponse(of === "job" ? `**/jobs/${jobId}*` : `**/workflows/${workflowId}`);
+        await page.goto(owner.url + path);
+        await answered;
+        // The page has time to draw what it has. The definition comes after the explanation.
+        if (url.includes("versions")) await page.getByText(/^`?approve`? has waited/).waitFor();
+        else await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
+        release.resolve();
+        for (const part of shown?.(page) ?? []) await part.first().waitFor();
+        const { shift, sources } = await shiftsOf(page);
+        expect(shift, sources.join("; ")).toBeLessThan(mostShift);
+      },
+    );
   });
 });
+
+async function shiftsOf(page: Page): Promise<{ shift: number; sources: readonly string[] }> {
+  return await page.evaluate("shiftsOfPage()");
+}
 
 type Shown = (page: Page) => readonly Locator[];
 

@@ -67,7 +67,7 @@ onOneStore((home) => {
         await route.continue();
       });
       await dialog.getByRole("button", { name: "Change roles" }).click();
-      await dialog.getByText("Somebody else changed it after this page showed it to you").waitFor();
+      await dialog.getByText("It was changed after this page showed it to you").waitFor();
       expect((await owner.api.call("GetMember", { params })).body).toMatchObject({ roles: ["operator"] });
 
       await page.unroute(`**/members/${colleague.userId}`);

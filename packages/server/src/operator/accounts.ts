@@ -23,7 +23,7 @@ import { findOrganizationMaximum, findUserByEmail, setOrganizationMaximum } from
  * known by their e-mail address; each function returns undefined when no account has it. The account's activity records every change for its user.
  */
 
-/** Makes a link that sets another password. `removesSecondFactor` is for people who lost the app and the recovery codes. */
+/** Makes a link with which a person sets a new password. `removesSecondFactor` is for people who lost the app and the recovery codes. */
 export async function makePasswordLink(
   database: Database,
   email: string,

@@ -65,7 +65,7 @@ function isEmpty({ checkedEntries, checkedSeals, unsealedEntries }: AuditVerific
 }
 
 function unknownOrganization(organizationId: string): ServiceError {
-  const detail = `This store has no audit trail of an organization ${organizationId}. \`stepwell audit verify\` without --organization verifies all of them.`;
+  const detail = `This store has no audit trail of an organization ${organizationId}. \`stepwell audit verify\` without --organization verifies the trails of all organizations.`;
   return new ServiceError("NotFoundError", detail);
 }
 

@@ -56,7 +56,7 @@ const act = {
  * happens in one transaction, so if the process dies, the store has either all of it or nothing.
  */
 export async function initializeOwner(database: Database, request: OwnerRequest): Promise<InitialOwner | undefined> {
-  // Before the service runs, no heartbeat sets the clock, so this machine's time is used. Nothing is ordered by these times.
+  // Before the service runs, no heartbeat sets the clock, so this machine's time is used.
   const createdAt = Date.now();
   const userId = newId(createdAt);
   const organizationId = newId(createdAt);

@@ -22,8 +22,8 @@ const act = {
 } as const satisfies Act;
 
 /**
- * Changes the limits of one organization directly in the store, because only the operator sets them. Returns the new limits. Without changes it only
- * reads.
+ * Changes the limits of one organization directly in the store: the API cannot change them, because only the operator may. Returns the new limits.
+ * Without changes it only reads.
  */
 export async function changeOrganizationLimits(
   config: Config,

@@ -61,7 +61,7 @@ function openWithOneOf(keys: readonly Buffer[], context: string, sealed: Buffer)
   return undefined;
 }
 
-/** Returns undefined if the value was sealed under another key or was changed: the cipher cannot tell the two cases apart. */
+/** Returns undefined if the value was sealed under another key or for another context, or was changed: the cipher cannot tell these cases apart. */
 function openWith(key: Buffer, context: string, sealed: Buffer): Buffer | undefined {
   const iv = sealed.subarray(0, ivLength);
   const tag = sealed.subarray(ivLength, ivLength + tagLength);

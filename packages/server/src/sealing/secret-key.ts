@@ -6,8 +6,8 @@ import { inDataDirectory } from "../store/home/data-directory.ts";
 import { SecretBox } from "./secret-box.ts";
 
 /**
- * The box that seals with the present secret key, and also opens values that were sealed with an earlier or a future key. Throws as `secretKeyOf`
- * does.
+ * Returns the box that seals with the present secret key. It also opens values that were sealed with one of the other keys: an earlier key, or the
+ * next one, with which other nodes may seal already. Throws as `secretKeyOf` does.
  */
 export function secretBoxOf(config: SecretKeyConfig & Pick<Config, "otherSecretKeys">): SecretBox {
   const others = config.otherSecretKeys.map((key) => parse(key, "Each key of STEPWELL_OTHER_SECRET_KEYS"));

@@ -48,7 +48,8 @@ export function Explanation({ jobKey, shown: { job, story } }: ExplanationProps)
   }
   const { state, sentence, facts } = data;
   const missing = facts.missingEventIds ?? [];
-  // No button or form is shown until the version is loaded or cannot be read. Otherwise a button could turn into a form just before a click.
+  // Buttons and forms are invisible until the version is loaded or cannot be read. Otherwise a button could turn into a form just before a click.
+  // They take their place from the beginning, so that the parts of the page below them do not move.
   const isVersionSettled = version !== undefined || !mayReadVersion || versionError !== null;
   const wait = waitOf(facts);
   return (
@@ -75,16 +76,18 @@ export function Explanation({ jobKey, shown: { job, story } }: ExplanationProps)
               </div>
             ))}
           </dl>
-          {maySend && missing.length > 0 && wait !== undefined && isVersionSettled && (
-            <SendMissing
-              key={`${wait.visit} ${wait.branch} ${wait.step}`}
-              where={branchWords(story, wait.branch ?? "")}
-              jobKey={jobKey}
-              wait={wait}
-              missing={missing}
-              definition={version?.definition}
-              onWithPayload={setWrittenId}
-            />
+          {maySend && missing.length > 0 && wait !== undefined && (
+            <div className={isVersionSettled ? "explanation-help" : "explanation-help explanation-help-unsettled"}>
+              <SendMissing
+                key={`${wait.visit} ${wait.branch} ${wait.step}`}
+                where={branchWords(story, wait.branch ?? "")}
+                jobKey={jobKey}
+                wait={wait}
+                missing={missing}
+                definition={version?.definition}
+                onWithPayload={setWrittenId}
+              />
+            </div>
           )}
         </div>
       </section>

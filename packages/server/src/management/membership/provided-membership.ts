@@ -21,7 +21,7 @@ export type MembershipState = "member" | "no-role" | "no-room" | "no-organizatio
 
 export interface MembershipOutcome {
   readonly state: MembershipState;
-  /** False when the outcome was the same before: for example, when a last owner was already kept at an earlier sign-in. */
+  /** False when the membership did not change: for example, when the last owner was already kept at an earlier sign-in. */
   readonly isChanged: boolean;
 }
 

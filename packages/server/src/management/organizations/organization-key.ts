@@ -8,8 +8,8 @@ import type { Database, Transaction } from "../../store/home/database.ts";
 type NamedOrganization = Pick<Organization, "organizationId" | "name">;
 
 /**
- * Gives an organization without a key a key: the requested one, or else one that is made from its name. Throws 409 when the key is taken. An
- * organization that has a key keeps it.
+ * Gives a key to an organization that has none: the requested key or, without a request, one that is made from the organization's name. Throws 409
+ * when the key is taken. An organization that has a key keeps it.
  */
 export async function claimKey(
   transaction: Transaction,

@@ -76,7 +76,7 @@ export async function insertOwnedOrganization(
   return { ...organization, key, requiresSecondFactor: false };
 }
 
-/** A field that is undefined is not changed. */
+/** A field that is left out is not changed. */
 export interface OrganizationChange extends Partial<OrganizationNames> {
   readonly requiresSecondFactor?: boolean;
 }

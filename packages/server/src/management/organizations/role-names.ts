@@ -28,7 +28,7 @@ export function renamed(before: Role, changed: Role): Role {
 /** The maximum number of former names of a role. It is small, because a search for a name compares all of them. */
 const maxFormerNames = 20;
 
-/** Writes the role's new name into the rows of members and invitations, which name roles by their names. */
+/** Writes the role's new name into the rows of members and invitations, because these rows store the names of roles, not their ids. */
 export async function renameWhereGiven(transaction: Transaction, before: Role, name: string): Promise<void> {
   const renaming = { organizationId: before.organizationId, from: before.name, to: name };
   await renameRoleOfMembers(transaction, renaming);

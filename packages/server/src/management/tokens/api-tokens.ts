@@ -97,8 +97,8 @@ export async function createApiToken(
 }
 
 /**
- * Changes a token. Throws 403 unless the caller has every permission of the token, before and after the change. Also throws 403 for a change
- * that gives something to a token that outlives the caller's own.
+ * Changes a token. Throws 403 unless the caller has every permission of the token, before and after the change. Also throws 403 if the change
+ * gives the token more (see `givesMore`) and the changed token outlives the caller's own.
  */
 export async function updateApiToken(
   parts: RevokingParts,
@@ -114,8 +114,8 @@ export async function updateApiToken(
     const found = await lockApiToken(transaction, organizationId, tokenId);
     if (found === undefined) throw notFound("API token");
     const { tokenHash, previousTokenHash, ...token } = found;
-    // The caller must hold the permissions even if they stay as they are: a longer life and a wider bound are grants too, and narrowing a token takes
-    // something away.
+    // The caller must hold the permissions even if they stay as they are. A longer life or looser bounds grant them further, and a shorter life or
+    // tighter bounds take them away.
     requireAll(granted, [...token.permissions, ...(permissions ?? [])]);
     requireUnchanged(act, "API token", etagOfToken(token));
     const bound = boundTo && (await readBoundTo(transaction, organizationId, boundTo));
@@ -142,7 +142,7 @@ export async function updateApiToken(
   return changed;
 }
 
-/** Revokes a token for good, together with a secret that was rotated away. Throws 403 unless the caller has every permission of the token. */
+/** Revokes a token for good, together with its previous secret. Throws 403 unless the caller has every permission of the token. */
 export async function revokeApiToken(
   parts: RevokingParts,
   act: CallerAct,
@@ -203,7 +203,7 @@ async function endLostToken(
   return lost;
 }
 
-/** Tells whether a changed token lives longer, has a new permission, or has other bounds, which may be looser. */
+/** Tells whether a changed token lives longer, has a new permission, or had bounds that are not the same any more, and so may be looser. */
 function givesMore(before: ApiToken, after: ApiToken): boolean {
   return (
     outlives(after.expiresAt, before.expiresAt) ||
@@ -217,7 +217,7 @@ function boundsIn(token: ApiToken): JsonValue {
   return bounds === undefined ? null : (nameBounds(bounds) as JsonValue);
 }
 
-/** Returns the fields of a token that the audit trail records. No part of the secret is among them, so nobody can recognize the token by them. */
+/** Returns the fields of a token that the audit trail records. They contain no part of the secret, not even the beginning that lists show. */
 export function auditedFields(token: ApiToken): JsonObject {
   const { name, permissions, expiresAt } = token;
   return {

@@ -14,7 +14,7 @@ export interface NamedBounds {
 
 export const unbound: BoundTo = { workflowIds: null, tags: null, boundJobId: null, boundEventId: null };
 
-/** Names the bounds of a token; the inverse of `readBoundTo`. */
+/** Returns the bounds of a token in the form that requests and answers have. */
 export function nameBounds({ workflowIds, tags, jobEvent }: Bounds): NamedBounds {
   return {
     ...(workflowIds !== undefined && { workflowIds: [...workflowIds] }),
@@ -43,8 +43,8 @@ export async function readBoundTo(db: Queryable, organizationId: string, named: 
 }
 
 /**
- * Throws 400 for a token that is bound to one event but has other permissions: such a token is often sent by e-mail, so it may only do that one
- * thing. `pointer` leads to the field of the request.
+ * Throws 400 for a token that is bound to one event, unless its only permission is `job:event:send`. Such a token is often sent by e-mail, so it
+ * must not permit anything else. `pointer` leads to the field of the request that the error names.
  */
 export function requireFitting(bound: BoundTo, permissions: readonly string[], pointer: string): void {
   if (boundsOf(bound)?.jobEvent === undefined) return;

@@ -9,8 +9,8 @@ import type { Queryable } from "../../store/home/database.ts";
 export const defaultTokenDays = 90;
 
 /**
- * Returns the time at which a new token ends: as requested, or, if the request does not say, after `defaultTokenDays` or with the caller's own token,
- * whichever is earlier; null means never. Throws 400 for a time in the past, and otherwise what `expiryWithin` throws.
+ * Returns the time at which a new token ends; null means never. If the request names no end, the token ends after `defaultTokenDays`, or with the
+ * caller's own token if that ends earlier. Throws 400 for a time in the past, and what `expiryWithin` throws.
  */
 export function expiryOfNew(
   askedFor: Timestamp | null | undefined,

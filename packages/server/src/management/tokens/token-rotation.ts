@@ -42,7 +42,8 @@ export async function rotateApiToken(
     // If the answer was lost, nobody received the secret that it showed. So the lost secret ends, and the secret before it, which programs use, stays
     // valid for as long as the first attempt said.
     const isLost = earlier !== undefined && earlier.rotatedAt === current.rotatedAt;
-    // A token that rotated itself repeats a lost attempt with the secret that this attempt rotated away. So this secret is accepted in a repetition.
+    // If a token rotated itself and the answer was lost, the caller knows only the secret that the lost attempt replaced. So a repetition may use
+    // that secret.
     if (!isLost) await requireCurrentSecret(transaction, act.caller);
     const previousExpiresAt = isLost
       ? (current.previousExpiresAt ?? rotatedAt)

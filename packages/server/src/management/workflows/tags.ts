@@ -75,7 +75,7 @@ async function changeTag<Result extends object>(
   });
 }
 
-/** Makes the entity tag of the version that a tag points at. */
+/** Makes the entity tag of a tag. It changes when the tag points at another version. */
 export function etagOfTag({ tag, versionId }: Pick<Tag, "tag" | "versionId">): string {
   return etagOf({ tag, versionId });
 }

@@ -173,7 +173,7 @@ const renameRoleOfMemberRows = statement<never>(
    WHERE organization_id = $1 AND ($2 = ANY(roles) OR $2 = ANY(provider_roles))`,
 );
 
-/** Deletes a member from both tables, together with their consents, and ends their sessions in the organization's clients. */
+/** Deletes a member from both tables, deletes the member's consents, and ends the member's sessions in the organization's clients. */
 export async function deleteMember(
   transaction: Transaction,
   { organizationId, userId }: Pick<Member, "organizationId" | "userId">,

@@ -99,7 +99,7 @@ const countOAuthClientRows = statement<{ clientCount: number }>(
   `SELECT count(*)::integer AS "clientCount" FROM oauth_client WHERE organization_id = $1`,
 );
 
-/** Deletes a client with its consents. */
+/** Deletes a client with its consents and origins. */
 export async function deleteOAuthClient(
   transaction: Transaction,
   organizationId: string,

@@ -146,9 +146,9 @@ export async function deleteOrganization(
 }
 
 export interface HeldOrganizations {
-  /** The organizations that are not deleted. They cannot be claimed until the transaction ends. */
+  /** The organizations that are neither deleted nor claimed. Nobody can claim them until this transaction ends. */
   readonly living: ReadonlySet<string>;
-  /** The organizations that another transaction has claimed. Whether they are deleted is known when that transaction ends. */
+  /** The organizations that another transaction has claimed. Whether they are deleted is known only when that other transaction ends. */
   readonly claimed: ReadonlySet<string>;
 }
 

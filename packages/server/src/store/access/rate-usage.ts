@@ -23,7 +23,7 @@ export async function addUsage(
   return await db.query(addUsageRows, [new Date(minute).toISOString(), subjects, changes.map(({ change }) => change)]);
 }
 
-// The rows are written in one order, so that two nodes cannot deadlock.
+// Every node writes the rows in the same order, so that two nodes cannot deadlock.
 const addUsageRows = statement<UsageTotal>(
   "add_rate_usage",
   "global",

@@ -254,7 +254,7 @@ const replaceLostSecretRow = statement<never>(
    WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL`,
 );
 
-/** Revokes a locked token with its previous secret. */
+/** Revokes a locked token. Its previous secret ends, too. */
 export async function revokeApiToken(
   db: Queryable,
   organizationId: string,
@@ -315,7 +315,7 @@ const countApiTokenRowsMadeBy = statement<{ count: number }>(
    WHERE organization_id = $1 AND revoked_at IS NULL AND token_id IN (SELECT token_id FROM made)`,
 );
 
-/** Revokes these tokens with their previous secrets. Returns their hashes, under which the caches know them. */
+/** Revokes these tokens. Their previous secrets end, too. Returns the hashes under which the caches know the tokens. */
 export async function revokeApiTokens(
   db: Queryable,
   organizationId: string,

@@ -55,11 +55,11 @@ const findNewestSealRow = statement<Seal>(
 );
 
 /*
- * Each function below reads the rows of one page by their ids, and its callers join the results outside the database. In a new store without
- * statistics, PostgreSQL planned a join here as a hash join over all rows: a list of 25 took 378 ms instead of 1 ms.
+ * `findSealNumbers` and `findEntryTexts` read the rows of one page by their ids, and the callers join the results outside the database. In a new
+ * store without statistics, PostgreSQL planned a join here as a hash join over all rows: a list of 25 took 378 ms instead of 1 ms.
  */
 
-/** Lists the entries that wait for a seal, in the order of their ids, which is the order of their times. */
+/** Lists the ids of the entries that wait for a seal. Their order is also the order of the entries' times. */
 export async function listUnsealedIds(
   db: Queryable,
   organizationId: string,

@@ -166,6 +166,11 @@ const troubles: readonly (readonly [RegExp, Say])[] = [
       `the certificate of the server at ${place} is for another name (${message}). Name the server as its certificate does.`,
   ],
   [
+    /^CERT_(HAS_EXPIRED|NOT_YET_VALID)/,
+    ({ place, message }) =>
+      `the certificate of the server at ${place} is not valid at this time (${message}). Renew it, or correct the clock of this machine.`,
+  ],
+  [
     /^(SELF_SIGNED|DEPTH_ZERO|UNABLE_TO|CERT_)/,
     ({ place, message }) =>
       `the certificate of the server at ${place} is not trusted (${message}). Name the authority that issued it: add &sslrootcert=FILE to the address.`,

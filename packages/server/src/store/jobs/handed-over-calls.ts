@@ -46,7 +46,7 @@ const lockCallRows = statement<CallKey>(
 );
 const readHeldCallRows = statement<CallKey>("read_held_calls", "organization", heldCallRows(""));
 
-/** A call that its node hands over to the child that was made for it. */
+/** A call that its node hands over to the child job that was made for the call. */
 export interface HandedOverCall extends CallKey {
   readonly childId: string;
   readonly timeoutAt: Timestamp | null;

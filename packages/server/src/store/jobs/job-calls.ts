@@ -78,7 +78,7 @@ const noTask = `queue = NULL, priority = NULL, workflow_id = NULL, queued_at = N
 /** A task that no worker has taken. */
 export const isWaiting = "job_call.queue IS NOT NULL AND job_call.lease_until IS NULL";
 
-/** A written call. A call that a node makes has no lease of its own. */
+/** A written call. It has `leaseUntil` only if it is a task that a worker holds from the beginning. */
 type WrittenCall = Omit<HandedTask, "leaseUntil"> & { readonly leaseUntil?: Timestamp | null };
 
 const writtenCallColumns = `job_call.job_id AS "jobId", job_call.branch`;

@@ -108,7 +108,8 @@ export function updatedPartOf(job: WrittenJob): Row<typeof updatedColumns> {
 }
 
 /**
- * Whether the state must be stored in the newer column. A release that does not know branches yet must not continue a job as if it had none.
+ * Whether the state must be stored in the newer column, `short_state`. Earlier releases fail when they read such a job (`wholeState`). For example,
+ * a release that does not know branches yet must not continue a job as if it had none.
  */
 function isShort({ values, branches }: StoredState): boolean {
   return values !== undefined || branches !== undefined;
@@ -153,7 +154,7 @@ function fieldOf(column: string): string {
 
 function isoOrNull(at: Timestamp | null): string | null {
   if (at === null) return null;
-  // Several times of one commit are often equal, so one text often serves for several columns.
+  // The times in one commit are often equal, so the text of the last time is kept, and often serves for the next column too.
   if (at !== latest.at) latest = { at, text: new Date(at).toISOString() };
   return latest.text;
 }

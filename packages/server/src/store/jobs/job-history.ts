@@ -22,7 +22,10 @@ export async function readCommitsAfter(
   return await db.query(readCommitsAfterRows, [organizationId, jobId, sequence, limit, maxSliceSize]);
 }
 
-/** Reads the commits before the entry `sequence`, newest first, with the same bounds as `readCommitsAfter`. */
+/**
+ * Reads the commits that begin before the entry `sequence`, newest first, with the same bounds as `readCommitsAfter`. The newest of them may also
+ * have this entry and later ones.
+ */
 export async function readCommitsBefore(
   db: Queryable,
   { organizationId, jobId }: JobKey,
@@ -35,7 +38,7 @@ export async function readCommitsBefore(
 /** The bound in bytes on the entries that one statement reads. It keeps each statement short, so that no reader blocks the others. */
 const maxSliceSize = 4_000_000;
 
-/** The rows of `commits`, in the same order, up to the bound on their total size. */
+/** Selects the rows of `commits`, in the same order, up to and including the row with which their total size reaches the bound. */
 const withinBound = (commits: string, order: "" | " DESC", bound: string) => `
    SELECT first_sequence AS "firstSequence", entries
    FROM (

@@ -1,4 +1,4 @@
-/** The key of one job. Every look-up names the organization. So it goes to one shard, and an organization never sees the jobs of another. */
+/** The key of one job. It contains the organization. So a look-up by the key goes to one shard, and no organization sees the jobs of another. */
 export interface JobKey {
   readonly organizationId: string;
   readonly jobId: string;

@@ -28,7 +28,7 @@ export interface JobSearch {
 
 export interface JobRow extends PlainJob {
   readonly status: JobStatus;
-  /** The events that the job waits for and that have not arrived yet. */
+  /** The events that the job waits for and that have not arrived yet; null for a job that does not wait for events. */
   readonly awaitingEventIds: readonly string[] | null;
   /** The current step of a RUNNING job; null otherwise. */
   readonly stepName: string | null;
@@ -260,12 +260,12 @@ function idRange(after: Timestamp | null, before: Timestamp | null): [string | n
   return [after === null ? null : firstIdAt(after - idSlackMs), before === null ? null : lastIdAt(before + idSlackMs)];
 }
 
-/** Returns the lowest id (UUID version 7) that can have been made at the time `at`. */
+/** Returns the lowest UUID that begins with the time `at`. No id (UUID version 7) that was made at this time is lower. */
 export function firstIdAt(at: Timestamp): string {
   return idAt(at, "0000-0000-000000000000");
 }
 
-/** Returns the highest id (UUID version 7) that can have been made at the time `at`. */
+/** Returns the highest UUID that begins with the time `at`. No id (UUID version 7) that was made at this time is higher. */
 export function lastIdAt(at: Timestamp): string {
   return idAt(at, "ffff-ffff-ffffffffffff");
 }

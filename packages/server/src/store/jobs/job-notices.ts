@@ -108,7 +108,7 @@ const findNoticeRows = statement<JobNotice & { readonly isAll: boolean }>(
 /**
  * Finds notices of up to `organizationCount` organizations, at most `limit` of each. The organizations are in the order of their ids, beginning
  * after the id `after`. The notices come in turn: the first of each organization, then the second of each, and so on. The search goes from one
- * organization to the next by the index, so it takes no longer when an organization has many notices.
+ * organization to the next by the index, so it does not read all notices of an organization to find the next organization.
  */
 export async function findNoticesInTurn(
   db: Queryable,

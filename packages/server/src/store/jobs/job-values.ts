@@ -86,7 +86,7 @@ export async function readValues(
 
 /**
  * Reads values of one job as `readValues` does, but only about a megabyte with each statement. A statement that reads 16 MB would keep the server and
- * this node from other work for 100 ms, and the read of a user is not that urgent.
+ * this node from other work for 100 ms. The user who asked for the values can wait a little longer instead.
  */
 export async function readValuesInPortions(
   db: Queryable,
@@ -101,8 +101,8 @@ export async function readValuesInPortions(
   while (start < numbers.length && (left > 0 || start < freeCount)) {
     const wanted = numbers.slice(start).map((valueNumber) => ({ ...key, valueNumber }));
     const isLast = left <= portionBytes;
-    // The first value of a portion is read even if it is larger than a portion. It is left out below if it is also larger than what is left of
-    // `maxBytes` and is not one of the first `freeCount`.
+    // Except in the last portion, the first value is read even if it is larger than a portion. It is left out below if it is also larger than what is
+    // left of `maxBytes` and is not one of the first `freeCount`.
     const freeOfPortion = isLast ? Math.max(0, freeCount - start) : Math.max(1, freeCount - start);
     const portion = await readValues(db, wanted, isLast ? left : portionBytes, freeOfPortion);
     const portionSize = portion.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -138,7 +138,7 @@ const readValueRows = statement<ReadValue>(
    ORDER BY place`,
 );
 
-/** Reads the values of one job with these numbers, in their order. */
+/** Reads `count` values of one job, beginning with the value that has the number `first`, in the order of their numbers. */
 export async function readValueRange(
   transaction: Transaction,
   { organizationId, jobId }: JobKey,

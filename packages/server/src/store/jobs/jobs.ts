@@ -72,8 +72,8 @@ export interface LargeState {
 
 /**
  * Locks the jobs' rows and returns the jobs. A row that another transaction has locked is skipped, and its key is returned in `held`: a transaction
- * that locks a row for long would otherwise keep the jobs of everybody else waiting. Throws `TooMuchAtOnceError` when several jobs together exceed
- * `maxBytes`, because a few hundred jobs of a few MiB each make gigabytes.
+ * that locks a row for long would otherwise keep the jobs of everybody else waiting. Throws `TooMuchAtOnceError` when the large states of several
+ * jobs together exceed `maxBytes`, because a few hundred states of a few MiB each make gigabytes.
  */
 export async function lockJobs(
   transaction: Transaction,
@@ -190,7 +190,9 @@ export async function updateJobs(transaction: Transaction, updates: readonly Job
     everyPairJoined,
   );
   if (written.length !== updates.length) {
-    throw new Error(`${updates.length - written.length} of ${updates.length} jobs changed under their lock.`);
+    throw new Error(
+      `${updates.length - written.length} of ${updates.length} jobs changed although this transaction should have locked them.`,
+    );
   }
 }
 
@@ -316,7 +318,7 @@ const readJobInputRow = statement<Pick<Job, "input">>(
   "SELECT input FROM job WHERE organization_id = $1 AND job_id = $2",
 );
 
-/** How far a job has come. It is enough to answer a request that waits for the job, and to notice a change by another node. */
+/** How far a job has come. It shows whether a request that waits for the job must wait longer, and whether another node has changed the job. */
 export interface JobStanding extends JobKey {
   readonly sequence: number;
   readonly status: JobStatus;

@@ -120,7 +120,7 @@ const countRunningJobRows = statement<RunningJobs>(
   "each-time",
 );
 
-/** The running jobs of each workflow are found in an index, however many running jobs other workflows have. */
+/** An index finds the running jobs of each wanted workflow, so the running jobs of other workflows are not read. */
 const countRunningJobRowsOfWorkflows = statement<RunningJobs>(
   "count_running_jobs_of_workflows",
   "organization",

@@ -26,7 +26,8 @@ export interface NodeRow {
 
 /**
  * Lists all nodes that ever had a heartbeat and were not removed. `isAlive` is true when the last heartbeat is younger than the lease, by the
- * database's clock. It is for people: from the heartbeats, the failure detector decides by this node's own timer whose calls may be taken over.
+ * database's clock. It does not decide whose calls may be taken over. The failure detector decides that: it measures with this node's own timer how
+ * long a heartbeat has not changed.
  */
 export async function listNodes(db: Queryable, leaseMs: number): Promise<NodeRow[]> {
   return await db.query(listNodeRows, [leaseMs]);
@@ -48,7 +49,10 @@ export async function removeNode(db: Queryable, nodeId: string): Promise<void> {
 
 const removeNodeRow = statement<never>("remove_node", "global", "DELETE FROM node WHERE node_id = $1");
 
-/** Deletes the row of a dead node, unless the node has renewed its heartbeat. The node's calls are found because its row is missing. */
+/**
+ * Deletes the row of a dead node, unless the node has renewed its heartbeat. Calls that the node still holds can be taken over later too, because a
+ * node without a row does not count as living.
+ */
 export async function removeDeadNode(db: Queryable, { nodeId, heartbeatAt }: NodeRow): Promise<void> {
   await db.query(removeDeadNodeRow, [nodeId, new Date(heartbeatAt).toISOString()]);
 }

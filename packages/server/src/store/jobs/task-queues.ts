@@ -12,7 +12,7 @@ export interface TaskQueue {
   readonly waitingCount: number;
   /** How many tasks workers hold, up to `maxCounted`. */
   readonly heldCount: number;
-  /** The due time of the task that has waited longest; null when none waits. */
+  /** The due time of the task that has waited longest in the first `maxLines` lines; null when none waits. */
   readonly oldestDueAt: Timestamp | null;
   /**
    * The time of the last poll by a worker, precise to a few seconds; null for a queue that no worker has polled, or whose row was deleted because no
@@ -296,7 +296,8 @@ const deleteOldWorkerRows = statement<QueueKey>(
 
 /**
  * Deletes the rows of the queues among these that no worker polled for a day. This is needed because any worker may poll a queue of any name. The row
- * of a paused queue stays. While workers still hold its tasks, a queue needs no row either, and nothing would delete the row later.
+ * of a paused queue stays. Any other row is deleted even while workers hold tasks of the queue: the tasks do not need the row, and nothing would
+ * delete it later.
  */
 export async function deleteIdleQueues(db: Grouped, queues: readonly QueueKey[]): Promise<void> {
   const distinct = [...new Map(queues.map((key) => [`${key.organizationId} ${key.queue}`, key])).values()];

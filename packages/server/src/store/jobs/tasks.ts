@@ -164,7 +164,7 @@ const putTaskRowsBack = statement<never>(
 );
 
 /**
- * Extends a worker's lease by another heartbeat, and stores its progress; null keeps the progress reported before. Returns the time at which the
+ * Renews a worker's lease for one heartbeat from now, and stores its progress; null keeps the progress reported before. Returns the time at which the
  * lease ends; undefined when the worker does not hold the task any more, or when another transaction has locked the task (`holdsTask` tells which).
  */
 export async function holdTask(db: Queryable, call: CallKey, progress: JsonValue): Promise<Timestamp | undefined> {

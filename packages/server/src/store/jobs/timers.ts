@@ -3,7 +3,7 @@ import { type Queryable, statement } from "../home/database.ts";
 import type { DueVersion } from "./due-versions.ts";
 import { type JobKey, type LeftOut, leftOutValues } from "./jobs.ts";
 
-/** A job whose timer is due. It is only a candidate: the state machine decides, under the lock of the row. */
+/** A job whose timer is due. It is only a candidate: once its row is locked, the state machine decides whether there is anything to do. */
 export interface DueJob extends JobKey {
   readonly versionId: string;
   /**

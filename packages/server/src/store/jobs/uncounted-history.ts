@@ -133,7 +133,10 @@ const deleteBacklogRow = statement<{ moved: number }>(
    RETURNING 1 AS moved`,
 );
 
-/** Finds rows that were committed without being counted. Such rows come from nodes with an earlier release, or do not say when their step began. */
+/**
+ * Finds rows that were committed without being counted. Either a node with an earlier release wrote such a row, or the row could not be counted
+ * without earlier entries, which say for example when a step began.
+ */
 export async function findUncounted(
   db: Queryable,
   limit: number,
@@ -225,7 +228,7 @@ const findStepStartRows = statement<RunOfRow & { startedAt: Timestamp }>(
    ) AS earlier`,
 );
 
-/** Finds how jobs had last ended before the row. */
+/** Finds for each of these rows how its job had last ended before the row. */
 export async function findEarlierEnds(
   db: Queryable,
   organizationId: string,

@@ -50,8 +50,8 @@ const findUserByExternalIdentityRow = statement<IdentifiedUser>(
 /** A user who has the e-mail address of an identity that is seen for the first time. */
 export interface LinkCandidate extends IdentifiedUser {
   /**
-   * True when the user already has another identity at this issuer. Then the address belongs to another person now, or belonged to another person
-   * before.
+   * True when the user already has another identity at this issuer. Then the user and the new identity are different persons, who had the same
+   * address one after the other.
    */
   readonly isKnownToIssuer: boolean;
 }

@@ -40,7 +40,7 @@ export interface PasswordLinkUser {
   readonly createdBy: Actor;
 }
 
-/** Finds the user whose password a link sets. Undefined when the link has expired or the user is disabled. */
+/** Finds the user whose password a link sets. Undefined when there is no such link, when it has expired, or when the user is disabled. */
 export async function findUserOfPasswordLink(
   db: Queryable,
   linkHash: Buffer,

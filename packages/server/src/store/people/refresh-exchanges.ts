@@ -14,7 +14,10 @@ export interface HeldRefresh {
   readonly answer: Buffer | null;
 }
 
-/** Claims the exchange of a refresh token, unless it was claimed after `claimedAfter`. In that case it returns the existing claim. */
+/**
+ * Claims the exchange of a refresh token, and returns the claim. If the exchange was already claimed after `claimedAfter`, the earlier claim stays
+ * and is returned.
+ */
 export async function claimRefreshExchange(
   transaction: Transaction,
   { tokenHash, clientId, claimId }: RefreshClaim,

@@ -3,7 +3,7 @@ import { type Queryable, statement } from "../home/database.ts";
 
 /** The rule that limits how many sign-in attempts for one subject are evaluated, and how soon after each other. */
 export interface BackoffRule {
-  /** The number of attempts that need no wait. After each further attempt the wait doubles, beginning with one second. */
+  /** The number of attempts before which there is no wait. After the last of these the wait is one second, and each further attempt doubles it. */
   readonly freeCount: number;
   readonly maxWaitSeconds: number;
   /** The count begins anew when there was no attempt for this long. */
@@ -111,7 +111,7 @@ const clearSignInAttemptRow = statement<never>(
   "DELETE FROM sign_in_backoff WHERE subject_hash = $1",
 );
 
-/** Deletes old attempts, at most `limit`, and returns how many. */
+/** Deletes old counts of attempts, at most `limit`, and returns how many. */
 export async function deleteOldSignInAttempts(db: Queryable, failedBefore: Timestamp, limit: number): Promise<number> {
   const rows = await db.query(deleteOldSignInAttemptRows, [new Date(failedBefore).toISOString(), limit]);
   return rows.length;

@@ -11,7 +11,10 @@ export interface UserCredentials {
   /** The sealed TOTP secret, which is in force from `totpEnabledAt` on. */
   readonly totpSecret: Buffer | null;
   readonly totpEnabledAt: Timestamp | null;
-  /** The browser in which the password was last changed. It still counts as a known device, although its cookie belongs to the previous password. */
+  /**
+   * The browser of the session in which the password was last changed; null when there is no such session. This browser still counts as a known
+   * device, although its cookie belongs to the previous password.
+   */
   readonly keptDeviceId: string | null;
 }
 

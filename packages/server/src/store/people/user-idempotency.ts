@@ -7,7 +7,7 @@ export type UserKeyClaim = Omit<KeyClaim, "organizationId"> & { readonly userId:
 export type ClaimedUserKey = Omit<ClaimedKey, "organizationId">;
 
 /**
- * Claims a key, like `claimKeys`, for a request that a user makes outside of any organization, such as to create an organization or a user token.
+ * Claims a key, like `claimKeys`, for a request that a user makes outside of any organization, for example to create an organization or a user token.
  */
 export async function claimUserKey(
   transaction: Transaction,

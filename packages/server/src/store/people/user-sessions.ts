@@ -33,8 +33,8 @@ const sessionClient = `
 /** Facts about a session that are not shown to its user. */
 export interface SessionOrigin {
   /**
-   * The time at which an external issuer last asked the person for a proof of identity. Null when the issuer did not say, or when the user signed in
-   * without an issuer.
+   * The time at which an external issuer last asked the person for a proof of identity. Null when the issuer did not say, when the user signed in
+   * without an issuer, or when another session admitted this one.
    */
   readonly authenticatedAt: Timestamp | null;
   /**
