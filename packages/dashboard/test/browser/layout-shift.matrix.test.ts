@@ -63,7 +63,7 @@ describe("while they load", () => {
         await answered;
         // The page has time to draw what it has. The definition comes after the explanation.
         if (url.includes("versions")) await page.getByText(/^`?approve`? has waited/).waitFor();
-        else await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
+        else for (let frame = 0; frame < 30; frame += 1) await page.evaluate("new Promise(requestAnimationFrame)");
         release.resolve();
         for (const part of shown?.(page) ?? []) await part.first().waitFor();
         const { shift, sources } = await shiftsOf(page);
