@@ -2470,7 +2470,7 @@ export interface components {
              */
             jobId: string;
             /**
-             * @description The state of the job. `due`: the job continues as soon as a node finds it. `roomFull`: the node that answers has no room for another call of the organization. `queued`: a node holds the call and has not begun it. `calling`: the call is under way. `nodeLost`: the node that holds the call does not answer any more. `retrying`: the next attempt is due later. `delayed`: the step sleeps. `forked`: the branches of the step run. `waitingForWorker`: the task waits in its queue. `working`: a worker holds the task. `waitingForJob`: the job that the step began is under way. `parked`: the node that answers cannot continue the job, and tries again at `retryAt`; other nodes may be able to continue it.
+             * @description The state of the job. `due`: the job continues as soon as a node finds it. `roomFull`: the node that answers has no room for another call of the organization. `queued`: a node holds the call and has not begun it, or holds so many calls that it may not have begun this one. `calling`: the call is under way. `nodeLost`: the node that holds the call does not answer any more. `retrying`: the next attempt is due later. `delayed`: the step sleeps. `forked`: the branches of the step run. `waitingForWorker`: the task waits in its queue. `working`: a worker holds the task. `waitingForJob`: the job that the step began is under way. `parked`: the node that answers cannot continue the job, and tries again at `retryAt`; other nodes may be able to continue it.
              * @enum {string}
              */
             state: "due" | "roomFull" | "queued" | "calling" | "nodeLost" | "retrying" | "delayed" | "forked" | "waitingForWorker" | "working" | "waitingForJob" | "parked" | "waitingForEvents" | "succeeded" | "failed" | "cancelled";
@@ -2586,7 +2586,7 @@ export interface components {
                 };
                 /** @description The worker that holds the task. */
                 worker?: {
-                    /** @description The name that the worker gives itself. */
+                    /** @description The name of the worker, which the worker chooses. */
                     name: string;
                     /**
                      * Format: date-time
@@ -4314,7 +4314,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The thing is deleted. */
+            /** @description The workflow is deleted. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4894,7 +4894,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The thing is deleted. */
+            /** @description The tag is deleted. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -1,6 +1,7 @@
 /**
- * The keys that an organization may get when nobody chose one, the best one first. The first key is the organization's name in the letters of a key.
- * The second key also has the last characters of the organization's id. The third has the whole id, which no other organization has.
+ * The keys that an organization may get when nobody chose one, the best one first. The first key is the organization's name, written with the
+ * characters that a key may have. The second key also has the last characters of the organization's id. The third has the whole id, which no other
+ * organization has.
  */
 export function organizationKeysFor(name: string, organizationId: string): readonly string[] {
   const plain = plainKeyOf(name);
@@ -8,7 +9,7 @@ export function organizationKeysFor(name: string, organizationId: string): reado
   return [plain, withEnding(plain, ending.slice(-shortEnding)), withEnding(plain, ending)];
 }
 
-/** A key must not have the form of an id, because the command line accepts either. */
+/** A key must not have the form of an id, because the command line accepts a key or an id in the same place. */
 export const organizationKeyPattern = "^(?![0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$)[a-z0-9][a-z0-9-]{1,62}[a-z0-9]$";
 
 const maxLength = 64;

@@ -18,7 +18,7 @@ export const vocabulary = {
     output: "A template for the step's output, which can use its result",
     transitionToStep:
       "The next step, or a choice by conditions. With null, or without this field, the job or the branch ends",
-    onFailure: "The next step when all attempts have failed, or a list of such steps by error",
+    onFailure: "The next step when all attempts have failed, or a list that names a step for each kind of error",
     retry: "How often a call is tried again, and with which pauses",
     timeoutSeconds: "How long an attempt or a wait may take",
   },

@@ -98,7 +98,7 @@ type JobIdentity = Pick<
   | "submittedBy"
 >;
 
-/** The step that makes a child job, and the epoch of the call that waits for this job. The epoch is undefined when no call waits. */
+/** The parent's step that makes this job, and the epoch of the parent's call that waits for this job. The epoch is undefined when no call waits. */
 export interface Parent extends ParentStep {
   readonly epoch: number | undefined;
 }
@@ -114,7 +114,7 @@ export interface Submission extends JobIdentity {
   readonly madeBy?: Parent;
 }
 
-/** Makes a new job and runs it until it must wait. If its input has problems, returns these, with pointers into the input. */
+/** Makes a new job and runs it until it must wait or ends. If its input has problems, returns the problems instead, with pointers into the input. */
 export function submitJob(
   plan: Plan,
   submission: Submission,
@@ -167,8 +167,8 @@ function problemsOfInput(draft: JobDraft): readonly Problem[] {
 }
 
 /**
- * Lets each branch continue from where it stopped, the outer branches first. A branch does not continue when it is gone by then, or when its fork has
- * failed.
+ * Lets the job begin, or lets each branch continue from where it stopped, the outer branches first. A branch is left out if a branch before it has
+ * ended it or has failed its fork.
  */
 function begin(draft: JobDraft, cursors: Cursors<ResumePoint | null>): void {
   draft.start();
@@ -317,8 +317,8 @@ function wake(draftFor: DraftFor, job: Job, at: Timestamp): Change {
 }
 
 /**
- * Ends a job that has used up its whole time. No step can handle this error, so the current step fails and the job with it. A call that is under way
- * is given up, and its outcome is dropped.
+ * Fails a job that has used up its whole time. No step can handle this error. If the main line is in a step, this step fails too. Calls that are
+ * under way are given up, and their outcomes are dropped.
  */
 function timeOut(draft: JobDraft, { cursors: [{ stand }] }: RunningState): void {
   const seconds = (draft.plan.timeoutMs ?? 0) / 1000;
@@ -378,7 +378,7 @@ function cancel(draftFor: DraftFor, job: Job, fact: JobCancelled): Change {
 }
 
 /**
- * Makes the job PENDING again. It continues from the steps that failed or were cancelled, with new attempts of the same visits, which have the same
+ * Makes the job PENDING again. It continues where it stopped. Steps that failed or were cancelled get new attempts of the same visits, with the same
  * idempotency keys.
  */
 function resume(draftFor: DraftFor, job: Job, fact: JobResumed): Change {
@@ -393,8 +393,9 @@ function resume(draftFor: DraftFor, job: Job, fact: JobResumed): Change {
 }
 
 /**
- * Continues a child for a new call of its parent. A child that failed or was cancelled is resumed. A child that is under way continues, and the new
- * call gets its outcome. When no call waits for the child, nothing changes, even if the child was cancelled: the step only needs a child that exists.
+ * Continues a child when its parent's step asks for it again. A child that failed or was cancelled is resumed. A child that is under way continues,
+ * and its outcome goes to the new call. If the step does not wait for the child (no `epoch`), nothing changes, even if the child was cancelled. Such
+ * a step only needs a child that exists.
  */
 function calledByParent(draftFor: DraftFor, job: Job, { at, epoch }: ParentCalled): Change {
   const { state } = job;

@@ -74,7 +74,7 @@ function isFor({ step, branch = mainBranch, visit }: EventFact, of: WaitVisit): 
   return step === of.step && branch === (of.branch ?? mainBranch) && (visit === undefined || visit === of.visit);
 }
 
-/** Whether the job may continue after a failure. The end of a branch may end its fork, and then also the branch around the fork. */
+/** Whether the job may continue after a failure of this call. The failure of a branch may end its fork, and the job may then continue after it. */
 function goesOnAfterFailure(plan: Plan, { branch, step }: CallFact): boolean {
   return branch !== mainBranch || plan.steps.get(step)?.onFailure.length !== 0;
 }
@@ -87,8 +87,8 @@ function goesOnAfterSuccess(plan: Plan, { step: name }: CallFact): boolean {
 type CallFact = Omit<CallOutcome, "at">;
 
 /**
- * The branches that a timer or a resume moves, in their order, up to the number of values that one commit may read. The other branches get their turn
- * in the next commits. A job that runs may end and be resumed in the same commit; its timer then moves all of its branches.
+ * The branches that a timer or a resume moves, and the branches around them. A branch is left out if this commit would then read too many values. It
+ * gets its turn in a later commit. A job that runs may end and be resumed in the same commit; its timer then moves all of its branches.
  */
 function dueBranches(state: JobState, facts: readonly UntimedFact[], at: Timestamp): readonly string[] {
   if (state.status === "SUCCEEDED") return [];
@@ -108,7 +108,7 @@ function dueBranches(state: JobState, facts: readonly UntimedFact[], at: Timesta
 }
 
 /**
- * The maximum number of values. A value may have some megabytes. Without the bound, a thousand branches that are due at once would load a gigabyte,
- * for which no node has room.
+ * The maximum number of values that the due branches may read in one commit. A single branch may read more. A value may have some megabytes. Without
+ * the bound, a thousand branches that are due at once would load a gigabyte, for which no node has room.
  */
 const maxValuesOfDueBranches = 16;

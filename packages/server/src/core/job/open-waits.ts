@@ -40,8 +40,8 @@ export function waitFor(
 }
 
 /**
- * Chooses among the waits for one event. Waits that lack the event come first, then the one that has waited longest, then the first one by the path
- * of its branch.
+ * Chooses among the waits for one event. If some of them lack the event, only those are considered. The one that has waited longest is chosen. If two
+ * have waited equally long, the paths of their branches decide.
  */
 function firstFor(eventId: string, waits: readonly OpenWait[]): OpenWait | undefined {
   const lacking = waits.filter((wait) => lacks(wait, eventId));
@@ -61,8 +61,8 @@ function isBefore(one: OpenWait, other: OpenWait): boolean {
 }
 
 /**
- * Offers released events to waits of other branches that lack them. If a wait then has enough events, the next commit reads their payloads and
- * completes the wait.
+ * Gives events that became available again to waits in branches that lack these events. If a wait then has enough events, the next commit reads their
+ * payloads and completes the wait.
  */
 export function offerFreedEvents(draft: JobDraft): void {
   const { bufferedEvents } = draft.progress;

@@ -7,14 +7,14 @@ import type { UntimedFact } from "./fact.ts";
 import type { ForkedStep, Job } from "./job-state.ts";
 
 /**
- * Results stay in the state up to this total length in bytes. The state is written with each change, so it must not hold much about branches that are
- * over.
+ * The results of a fork stay in the state up to this total length in bytes. The state is written with each change, so it must not hold much about
+ * branches that are over.
  */
 const maxBytesInState = 2_000;
 
 /**
- * Adds a result to the fork. When the results get too long for the state, each gets a row of its own. It is then written only once, and is read when
- * the fork's own result is made.
+ * Adds a result to the fork. When the results get too long for the state, each gets a row of its own. The row is written only once, and is read when
+ * the fork's own result is made. A fork that ends with its first output needs no such rows.
  */
 export function withResult(
   draft: JobDraft,
@@ -64,7 +64,6 @@ export function lacksResults(fork: ForkedStep, read: BranchResults): boolean {
   return fork.firstResultNumber !== undefined && !read.has(fork.firstResultNumber);
 }
 
-/** A range of consecutive numbers. */
 export interface NumberRange {
   readonly first: number;
   readonly count: number;

@@ -8,7 +8,7 @@ import { render } from "./expressions.ts";
 import { loopOf, scopeOf } from "./job-scope.ts";
 import type { StepError } from "./job-state.ts";
 
-/** Returns the input of a step. When the template that makes it fails, returns the error. */
+/** Returns the input of a step, or the error if the step's `input` template fails. */
 export function receivedInput(
   draft: JobDraft,
   step: PlanStep,
@@ -23,11 +23,15 @@ export function renderInput(draft: JobDraft, { name }: PlanStep, template: Templ
 }
 
 /**
- * The input of a step without an `input` template. For the first step it is the job's input. Later, a step with a closed input definition takes each
- * declared property from the latest output that had it, or else from the job's input. A step with an open input definition takes the whole latest
- * output. When a wait step declares a property, but no event brought it in the latest visit, the property counts as absent from all earlier outputs
- * and from the job's input. In a branch, the search continues in the branch's own item, and then in each branch around it and in its item. If the
- * first step of a branch has an open input definition, it takes the branch's whole item, or without an item the input of the fork.
+ * The input of a step without an `input` template. For the first step run of a job it is the job's input. Later, the input definition decides:
+ *
+ * - A step with an open input definition takes the whole latest output. If a branch has no output yet, its step takes the branch's item, or without
+ *   an item the input of the fork. If the main line has no output yet, its step takes the job's input.
+ * - A step with a closed input definition takes each declared property from the latest output that had it. In a branch, the search continues in the
+ *   branch's item, and then in the outputs and the item of each branch around it. The job's input is searched last.
+ *
+ * Some properties of a wait step can come only from events. If no event brought such a property in the latest visit, the property counts as absent
+ * from all earlier outputs, from the items and from the job's input.
  */
 function takenInput(
   draft: JobDraft,
@@ -56,7 +60,7 @@ function branchInput(draft: JobDraft): JsonValue {
   return loop === undefined ? level.fork.input : loop.item;
 }
 
-/** Finds properties of past outputs, first in the current branch and then in the branches around it. */
+/** Returns a function that finds a property in past outputs, in items and in the job's input, in the order that `takenInput` describes. */
 function propertyFinder(draft: JobDraft): (property: string) => JsonValue | undefined {
   const levels = draft.levels().map((level) => {
     const item = loopOf(level)?.item;

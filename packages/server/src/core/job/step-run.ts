@@ -35,7 +35,10 @@ import { failForAwaitedIds } from "./waits/awaited-ids.ts";
 import { consumedEvents } from "./waits/consumed-events.ts";
 import { waitOutput } from "./waits/wait-output.ts";
 
-/** The next step to enter, and the latest output before it. The output is undefined before the first step. */
+/**
+ * The next step to enter, and the latest output before it in this branch. The output is undefined when there is none yet. After a failure it is also
+ * undefined when no step needs the whole output.
+ */
 export interface Next {
   readonly name: string;
   readonly previousOutput: JsonValue | undefined;
@@ -114,10 +117,11 @@ function noRoomForStep({ branch, carried, progress, limits }: JobDraft): string 
   if (progress.stepRunCount < maxStepRuns) return undefined;
   const own = Object.values(carried.visits).reduce((sum, count) => sum + count, 0);
   if (own < maxStepRuns && progress.stepRunCount < maxStepRuns * branchesOfFullLength) return undefined;
-  const [what, most] =
-    own < maxStepRuns
-      ? ["job", maxStepRuns * branchesOfFullLength]
-      : [branch === mainBranch ? "job" : "branch", maxStepRuns];
+  const isOfJob = own < maxStepRuns;
+  const most = isOfJob ? maxStepRuns * branchesOfFullLength : maxStepRuns;
+  // The steps of branches also count for the job, so the main line has entered fewer steps than its job once there was a branch.
+  const line = branch !== mainBranch ? "branch" : progress.stepRunCount > own ? "main line" : "job";
+  const what = isOfJob ? "job" : line;
   return `The ${what} entered ${most} steps, which is the maximum of one ${what}. Check whether there is a loop that never ends.`;
 }
 
@@ -193,7 +197,7 @@ export interface Result {
   readonly consumed?: readonly number[];
   /** The consumed events by their ids, as expressions read them. */
   readonly events?: ReadonlyMap<string, EventValues>;
-  /** The schema that the output must fit instead of the step's own. */
+  /** The schema that the output must fit instead of the step's own. Not used when an `output` template makes the output. */
   readonly outputSchema?: Schema;
 }
 
@@ -356,7 +360,7 @@ function beginDelay(
   const { name } = position;
   const resolved = configValue(draft, delay, name, input);
   if ("error" in resolved) return failStep(draft, position, input, resolved.error);
-  // When a step failed after its sleep and is resumed, it does not sleep again.
+  // A resume does not change the end of the sleep. So a step that failed after its sleep does not sleep again when it is resumed.
   const delayEndsAt = knownEnd ?? delayEnd(resolved.value, draft.visitStartedAt);
   if (delayEndsAt <= draft.at) return completeStep(draft, position, input, { value: input });
   draft.record({ type: "step.delayed", step: position.name, visit: position.visit, delayEndsAt });
@@ -376,9 +380,9 @@ function waitVisitOf({ branch }: JobDraft, { name, visit }: Pick<StepPosition, "
 }
 
 /**
- * Completes the wait if enough of the awaited events are here. The wait consumes these events, so the next visit needs new events. When a wait failed
- * because of its events and the job is resumed, the wait also needs new events. "unread": enough events are here, but this commit has not read their
- * payloads, so the next one reads them and completes the wait.
+ * Completes the wait if enough of the awaited events are here. The wait consumes these events, so the next visit needs new events. If the wait fails
+ * after it has consumed events, and the job is resumed, the wait needs new events too. "unread": enough events are here, but this commit has not read
+ * their payloads. The next commit reads them and completes the wait.
  */
 export function completeWait(
   draft: JobDraft,

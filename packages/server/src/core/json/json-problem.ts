@@ -48,7 +48,10 @@ const closeBracket = 0x5d;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Nearly every small text has fewer brackets than the allowed number of levels. `indexOf` counts brackets very quickly. */
+/**
+ * A text without more than `count` opening brackets cannot be nested deeper than that. This check is quick, because `indexOf` is, and it is enough
+ * for nearly every small text.
+ */
 function hasMoreBrackets(text: string, count: number): boolean {
   let found = 0;
   for (const bracket of ["{", "["]) {
@@ -70,8 +73,8 @@ export function endOfString(text: string, start: number): number {
 }
 
 /**
- * A recursive descent over the grammar of RFC 8259. The maximum depth bounds the recursion. Each method returns false once there is something to
- * reject, which ends the walk.
+ * A recursive descent over the grammar of RFC 8259. The maximum depth bounds the recursion. A method that reads a part of the grammar returns false
+ * (for a string: undefined) once there is something to reject. This ends the walk.
  */
 class JsonWalk {
   problem: JsonProblem | undefined;
@@ -252,8 +255,7 @@ class JsonWalk {
 
 const repeatedKey = "occurs twice in this object; keep one of the two";
 const byteOrderMark = "\ufeff";
-// All these patterns except the last one are sticky, so each matches only at the position of the walk, and they cannot backtrack. All of them take
-// linear time.
+// All these patterns except the last one are sticky, so each matches only at the position of the walk. All of them take linear time.
 const whitespace = /[ \t\n\r]*/y;
 const plainCharacters = /[ !#-[\]-\uffff]*/y;
 const escapeSequence = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;

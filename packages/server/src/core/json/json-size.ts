@@ -35,8 +35,8 @@ function sizeOfItems(items: readonly ShownValue[], limit: number): number {
 }
 
 /**
- * The largest number of bytes that one character or member may have, as `sizeOfJson` counts them. A number is the longest, with up to this many
- * characters.
+ * An upper bound on the bytes of JSON text for each character or member that `sizeOfJson` counts. A number needs the most: it counts as one member,
+ * and may have this many characters.
  */
 export const mostBytesPerMember = 24;
 

@@ -1,7 +1,7 @@
 import type { JsonValue } from "./json.ts";
 
 /**
- * A JSON value that is kept as text. Code that only passes the value on uses it, so that a large value is neither parsed nor made into text again.
+ * A JSON value that is kept as text. It is for code that only passes the value on, so that a large value is neither parsed nor made into text again.
  */
 export class JsonText {
   readonly text: string;

@@ -140,7 +140,7 @@ class Walk {
     this.#skip(whiteSpace);
   }
 
-  /** Skips one value, however deep it is nested. */
+  /** Skips one value with everything in it, at any depth. */
   #skipValue(): void {
     let depth = 0;
     do {

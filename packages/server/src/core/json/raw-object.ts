@@ -2,8 +2,8 @@ import { type ExactPlace, type ProblemList, pointerTo, quoted } from "../problem
 import { type JsonObject, type JsonType, type JsonValue, jsonTypeOf } from "./json.ts";
 
 /**
- * An object in a user's document, with its fields, its place and the list for its problems. Each reader returns undefined when the field is missing
- * or wrong. A wrong field is also refused.
+ * An object in a user's document, with its fields, its place and the list for its problems. A method that reads a field returns undefined when the
+ * field is missing or wrong. A wrong field is also refused.
  */
 export class RawObject {
   readonly fields: JsonObject;

@@ -143,7 +143,7 @@ const trueHash = 0x1b873593;
 const falseHash = 0x4cf5ad43;
 const nullHash = 0x38495ab5;
 
-/** An item takes up to 20 bytes in the tables, and its slot is seldom in the processor's cache. */
+/** The units for one item without its contents. It takes up to 20 bytes in the tables, and its slot is seldom in the processor's cache. */
 const unitsPerItem = 5;
-/** Each property is listed, and looked up by its name. */
+/** The units for one property without its value. Each property is listed, and looked up by its name. */
 const unitsPerName = 7;

@@ -24,9 +24,12 @@ export interface Plan {
   readonly waitsByEventId: ReadonlyMap<string, readonly WaitPlanStep[]>;
   /** Whether a wait step of the version takes properties from payloads, or an expression reads a payload. */
   readonly readsPayloads: boolean;
-  /** The names of the waits whose ids are given by expressions, and of the steps before them. In these steps, any event may be for such a wait. */
+  /**
+   * The names of the wait steps that get event ids from expressions, and of the steps before them. While a job is in one of these steps, an event
+   * with any id may be for such a wait.
+   */
   readonly beforeOpenWaits: ReadonlySet<string>;
-  /** The events that expressions read. */
+  /** The ids of the events that expressions read. */
   readonly readEventIds: ReadonlySet<string>;
   /** Whether any step makes child jobs. */
   readonly makesChildren: boolean;
@@ -52,7 +55,7 @@ export interface PlanStep {
    * and including this step. A loop may lead back to this step, which then counts as a later one.
    */
   readonly livePropertiesAfter: ReadonlySet<string>;
-  /** True when a failure of this step leads to a step with an open input definition. That step receives the whole latest output. */
+  /** True when a failure of this step leads, perhaps through further failures, to a step that receives the whole latest output. */
   readonly failureReadsLastOutput: boolean;
   /** The forks around the step, the outermost one first. Empty on the main line. */
   readonly around: readonly AroundStep[];
@@ -79,7 +82,10 @@ export interface AroundStep {
   readonly branch: string | undefined;
 }
 
-/** The rule that says where a step gets its input from. Without a template, the first step of a job receives the job's input. */
+/**
+ * The rule that says where a step gets its input from. Without a template, the first step of a job receives the job's input, and a step in a branch
+ * may also receive values from the branch's item or from the branches around it.
+ */
 export type InputRule =
   /** The step receives each property that its closed input definition declares, from the latest output that had it, or else from the job's input. */
   | { readonly kind: "carried"; readonly properties: readonly string[] }

@@ -39,7 +39,7 @@ export type KeptPart = "whole" | readonly string[] | undefined;
 export interface Remembering {
   /** The slots that expressions of later steps may still read. */
   readonly slots: ReadonlySet<string>;
-  /** For each slot with a whole value, the part of that value that these expressions may read. */
+  /** For each value, the part that these expressions may read. The key is the slot of the whole value. */
   readonly parts: ReadonlyMap<string, KeptPart>;
 }
 

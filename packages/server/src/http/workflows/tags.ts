@@ -149,7 +149,7 @@ function deleteTagRoute(app: App, parts: ServerParts): void {
         description: "The version of the tag stays, and so do the jobs that were submitted with the tag.",
         params: TagParams,
         headers: PreconditionHeaders,
-        response: { 204: noContent("The thing is deleted.") },
+        response: { 204: noContent("The tag is deleted.") },
       },
     },
     async (request, reply) => {

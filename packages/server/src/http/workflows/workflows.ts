@@ -158,7 +158,7 @@ function deleteWorkflowRoute(app: App, parts: ServerParts): void {
         description:
           "No job can be submitted to the workflow any more, and its name is free again. Running jobs continue, and all jobs of the workflow can still be read.",
         params: WorkflowParams,
-        response: { 204: noContent("The thing is deleted.") },
+        response: { 204: noContent("The workflow is deleted.") },
       },
     },
     async (request, reply) => {

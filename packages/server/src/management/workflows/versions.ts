@@ -58,8 +58,8 @@ export async function registerWorkflowVersion<Answer extends object>(
 
 function invalidDefinition(problems: readonly PlacedProblem[]): ServiceError {
   const [first] = problems;
-  const where = first?.pointer ? `at ${describePlace(first)}: ` : "in the whole text: ";
+  const where = first?.pointer ? ` at ${describePlace(first)}: ` : ": it ";
   const count = problems.length === 1 ? "One problem" : `${problems.length} problems, the first`;
-  const message = sentence(`The definition is not valid. ${count} ${where}${first?.detail}`);
+  const message = sentence(`The definition is not valid. ${count}${where}${first?.detail}`);
   return new ServiceError("ValidationError", message, { problems });
 }

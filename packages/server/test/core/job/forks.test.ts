@@ -523,6 +523,20 @@ describe("a job with branches", () => {
     });
   });
 
+  test("the main line of a job with branches has the same bound, which its failure names", () => {
+    const again = { choose: [{ if: "output.n < 50", then: "count" }], else: null };
+    const steps = [
+      parallel("split", { left: "a", right: "b" }, "count"),
+      noop("a", null),
+      noop("b", null),
+      transform("count", { n: "${ has(steps.count.output) ? steps.count.output.n + 1 : 1 }" }, again),
+    ];
+    expect(errorOf(new Story(steps, { maxStepRuns: 40 }))).toMatchObject({
+      code: "StepLimitExceeded",
+      message: expect.stringMatching(/^The main line entered 40 steps, which is the maximum of one main line\./),
+    });
+  });
+
   test("a job that has used nearly all result numbers of the store enters no further fork", () => {
     const steps = [wait("first", ["x"], "each"), forEach("each", items, null), noop("work", null)];
     const countedTo = (resultNumberCount: number) => {

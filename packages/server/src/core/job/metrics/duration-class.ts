@@ -1,6 +1,6 @@
 /**
- * Durations are counted in classes. Each class is a tenth wider than the class before. So the counts of a few dozen classes give any quantile within
- * 5 %. From a millisecond to a year there are 250 classes.
+ * Durations are counted in classes. The bounds of each class are a tenth larger than those of the class before. So the counts of the classes are
+ * enough to find any quantile within 5 %. From a millisecond to a year there are about 250 classes.
  */
 const growth = 1.1;
 

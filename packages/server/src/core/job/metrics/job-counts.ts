@@ -33,7 +33,7 @@ export interface EarlierLife {
   readonly createdAt: Timestamp;
   /** How the job had ended, if it had ended. */
   readonly end: JobEnd | undefined;
-  /** The start of a visit of a step, if an earlier entry has it. */
+  /** The start of a visit that began before the counted entries; undefined when it is not known. */
   readonly startOf: (run: StepRunKey) => Timestamp | undefined;
 }
 
@@ -46,9 +46,9 @@ export interface JobEnd {
 export type CountedEntry = Pick<HistoryEntry, "type" | "at"> & Partial<StepRunKey>;
 
 /**
- * Counts these entries of one job. When a job is resumed, its earlier end no longer counts: one is subtracted at the time of that end. An entry adds
- * the same amount whenever it is counted: the job's row was locked, so everything on which the entry depends was committed before. The count is
- * incomplete when `earlier` lacks something that the entries need.
+ * Counts these entries of one job. When a job is resumed, its earlier end no longer counts: one is subtracted at the time of that end. The counts are
+ * the same whether an entry is counted in its own commit or later. The job's row was locked when the entry was written, so everything on which the
+ * entry depends had been committed. The count is incomplete when `earlier` lacks something that the entries need.
  */
 export function countEntries(
   earlier: EarlierLife,

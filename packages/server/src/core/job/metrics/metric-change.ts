@@ -1,7 +1,7 @@
 import { durationClassOf } from "./duration-class.ts";
 import { type Count, type Measure, measures } from "./job-counts.ts";
 
-/** The sums of a metric. */
+/** How much was counted, and the sum and the maximum of the durations. */
 export interface MetricSums {
   readonly count: number;
   readonly totalMs: number;

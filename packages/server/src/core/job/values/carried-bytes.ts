@@ -4,7 +4,7 @@ import { quoted } from "../../problem.ts";
 import type { Carried, StepError } from "../job-state.ts";
 
 /**
- * Checks, during one commit, that the values that a branch carries are not larger than allowed. A value is measured only once, however many steps
+ * Checks, during one change of a job, that no branch carries more bytes of values than allowed. A value is measured only once, however many steps
  * carry it.
  */
 export class CarriedBytes {
@@ -39,7 +39,7 @@ export class CarriedBytes {
   readonly #bytesOf = (value: JsonValue): number => known(this.#bytes, value, () => bytesOfJson(value));
 }
 
-/** Whether a branch carries nothing that must be measured or written. Most branches carry nothing, and every step asks this. */
+/** Whether a branch carries neither properties nor slots. This must be quick: it is asked at every step, and most branches carry none. */
 export function carriesNothing({ properties, slots }: Carried): boolean {
   if (slots !== undefined) return false;
   for (const _ in properties) return false;

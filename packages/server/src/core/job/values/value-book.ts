@@ -25,7 +25,7 @@ export interface NewValue {
   readonly bytes: number;
 }
 
-/** A value that has a row of its own already. `bytes` is undefined for the job's input, which has a column and not a row. */
+/** A value that is stored outside of the state: in a row of its own, or the job's input in its column. `bytes` is undefined for the job's input. */
 export interface KnownValue {
   readonly valueNumber: number;
   readonly value: JsonValue;
@@ -43,11 +43,11 @@ export const maxInlineBytes = 2_048;
 export class ValueBook {
   /** Objects are found by their identity. Strings are found by their text, which works as well. */
   readonly #numbers = new Map<JsonValue, number>();
-  /** The stored objects from which a property may come. The one that was added last is at the end. */
+  /** The stored objects from which a property may come, in the order in which they were added. */
   readonly #origins: KnownValue[] = [];
-  /** The lengths of the stored values that were read, by their numbers. */
+  /** The lengths in bytes of the stored values that were read or added, by their numbers. */
   #bytes: Map<number, number> | undefined;
-  /** The properties and slots of the state when it was loaded. */
+  /** The properties and slots whose values were parts of stored values when the state was loaded. */
   readonly #places = new Map<string, { readonly valueNumber: number; readonly value: JsonValue }>();
   readonly #added: NewValue[] = [];
   readonly #maxInlineBytes: number;
@@ -64,7 +64,7 @@ export class ValueBook {
     this.#maxInlineBytes = maxInline;
   }
 
-  /** Adds the results of branches that get rows of their own. */
+  /** Adds results of branches. Each of these results gets a row of its own. */
   addResults(results: readonly NumberedResult[]): void {
     for (const { valueNumber, result } of results) {
       const text = JSON.stringify(result);
@@ -72,7 +72,7 @@ export class ValueBook {
     }
   }
 
-  /** Adds the job's input. A small input may stay in the state. So the input is measured only when its size matters, which is rare. */
+  /** Adds the job's input. Only a large input is replaced by its number. Its size is measured only when this matters, which is rare. */
   learnInput(value: JsonObject): void {
     this.#input = value;
   }
@@ -144,7 +144,10 @@ export class ValueBook {
     return { cursor: withoutPlaces(cursor, values), values };
   }
 
-  /** Whether no value of the cursor has a number. In a job with a thousand branches, this is so for most of them. */
+  /**
+   * Whether no value of the cursor has a number. In a job with a thousand branches, this is so for most of them. The values of a fork are not looked
+   * at: for a fork, the answer is false.
+   */
   #hasNoNumber({ input, previousOutput, lastOutput, items, results }: ReturnType<typeof placesIn>): boolean {
     if (results !== undefined || items !== undefined) return false;
     for (const value of [input, previousOutput, lastOutput]) {
@@ -208,8 +211,9 @@ export class ValueBook {
   }
 
   /**
-   * For each place, the number of the stored value that is there, or that contains the place's value as a property. The values in `readWhole` are
-   * read anyway.
+   * For each place, the number of the stored value that is there, or that contains the place's value as a property. Small parts of a large stored
+   * value go to an extract, and their places get the extract's number. The values in `readWhole` are read anyway, so their parts need no extract. A
+   * place whose value stays in the state is left out.
    */
   #placeNumbers(
     places: readonly Place[],
@@ -253,8 +257,8 @@ export class ValueBook {
   }
 
   /**
-   * Writes several small values once more, together as one value with a row of its own: a few properties of a large output, and values from
-   * elsewhere. When they are too small for that, they stay in the state. Returns the places whose values the new row has.
+   * Writes the values of several places together, as one value with a row of its own: a few properties of a large output, and the values of slots
+   * that are in no row yet. If all of them together are too small for a row, they stay in the state. Returns the places whose values the new row has.
    */
   #extracted(places: readonly Place[], valueNumber: number): readonly Place[] {
     const byName = new Map(places.map((place) => [place.name, place]));
@@ -297,7 +301,7 @@ function recordOf(numbers: ReadonlyMap<Place, number>, isSlot: boolean): Record<
   return found.length === 0 ? undefined : Object.fromEntries(found.map(([{ name }, number]) => [name, number]));
 }
 
-/** Whether a property is large enough to get a number. A smaller one stays in the state, because its number would not be shorter. */
+/** Whether a part of a value is large enough to get a number. A smaller part stays in the state, because its number would save hardly any room. */
 function isWorthNumber(value: JsonValue): boolean {
   return sizeOfJson(value, leastNumbered) > leastNumbered;
 }

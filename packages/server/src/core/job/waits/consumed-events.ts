@@ -13,7 +13,7 @@ export interface KeptEvent {
 /** An event that a wait consumes, in the form in which the wait's output and expressions read it. */
 export interface ConsumedEvent {
   readonly payload: JsonValue | undefined;
-  /** The time at which the event was sent, as RFC 3339. Empty when no expression of the version reads it. */
+  /** The time at which the event was sent, as RFC 3339. Empty when no expression of the version reads anything of the event. */
   readonly sentAt: string;
 }
 
