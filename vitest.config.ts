@@ -25,10 +25,10 @@ const thorough = [
   "packages/dashboard/test/browser/first-page.test.ts",
 ];
 /**
- * Files about pages and commands other than the main ones (workflows, jobs, the editor), about the examples and the tutorial, about docs/client.md,
- * about errors at a start, about single sign-on and OAuth clients, about requests and sign-ins on several nodes, about sign-ins during outages, and
- * about the secrets in the store. Even without these files, `npm test` opens every page (`pages.test.ts`), and prints the help of every command
- * (`scripts/cli-reference.ts`).
+ * Files about the graph and branches on pages, about pages and commands other than the main ones (workflows, jobs, the editor), about the examples and
+ * the tutorial, about docs/client.md, about errors at a start, about single sign-on and OAuth clients, about requests and sign-ins on several nodes,
+ * about sign-ins during outages, and about the secrets in the store. Even without these files, `npm test` opens every page (`pages.test.ts`), and
+ * compares the reference of all commands with their declarations (`scripts/cli-reference.ts`).
  */
 const rare = [
   "packages/dashboard/test/browser/{api-tokens,audit,branches,docs,graph,invitation,oauth-clients,people}.test.ts",

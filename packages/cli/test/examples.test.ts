@@ -38,7 +38,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** `npm test` tries the example with a worker. The tests of definitions and of executors try what the other examples do. */
+/** Outside of the whole matrix, only the example with a worker is tried. The tests of definitions and of executors try what the other examples do. */
 const triedNames = scope === "all" ? sampleNames.filter((name) => name !== sampleName) : ["worker"];
 
 test.concurrent.for(triedNames)("the commands of examples/%s do what its README says", async (name) => {

@@ -3827,7 +3827,7 @@ export interface components {
         "X-Request-Id": string;
         /** @description The trace of the request and the span of the service's work on it (W3C Trace Context). The header is there when the request has a valid `traceparent`. */
         traceresponse: string;
-        /** @description How much is left of the limit that is closest to being used up, and the number of seconds until the whole limit is available again. After a request that created something, the header also says how much is left of the maximum for such things. The header is there when a limit is in force and the caller is known. */
+        /** @description How much is left of the limit that is closest to being used up, and the number of seconds until the whole limit is available again. After a request that created something, the header also says how much is left of the maximum for such things. The header is there when a limit is in force and the request was counted. A request without a valid credential, or without the permission, is not counted. */
         RateLimit: string;
         /** @description The limits to which `RateLimit` refers. */
         "RateLimit-Policy": string;

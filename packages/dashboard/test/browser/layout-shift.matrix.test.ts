@@ -61,7 +61,7 @@ describe("while they load", () => {
         const answered = page.waitForResponse(of === "job" ? `**/jobs/${jobId}*` : `**/workflows/${workflowId}`);
         await page.goto(owner.url + path);
         await answered;
-        // The page has time to draw what it has. The definition comes after the explanation.
+        // Gives the page time to draw what it has. If the definition is held back, the explanation must be drawn before it comes.
         if (url.includes("versions")) await page.getByText(/^`?approve`? has waited/).waitFor();
         else for (let frame = 0; frame < 30; frame += 1) await page.evaluate("new Promise(requestAnimationFrame)");
         release.resolve();

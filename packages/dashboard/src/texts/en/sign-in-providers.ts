@@ -1,6 +1,6 @@
 export const signInProviders = {
   title: "Sign-in providers",
-  text: "People whose e-mail address has a domain of one of these providers sign in with that provider instead of a password. They become members here if the settings of this provider give them a role; otherwise they are rejected. The operator of the service defines the providers in the file that STEPWELL_SIGN_IN_PROVIDERS_FILE names.",
+  text: "People whose e-mail address has a domain of one of these providers sign in with that provider instead of a password. They become members here if the settings of that provider give them a role. A person who has a role neither from the provider nor from a member is rejected. The operator of the service defines the providers in the file that STEPWELL_SIGN_IN_PROVIDERS_FILE names.",
   issuer: "Issuer",
   id: "Id",
   clientId: "Client id at the issuer",

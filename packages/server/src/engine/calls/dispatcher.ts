@@ -215,7 +215,7 @@ export class Dispatcher {
         const term = lease.leaseTerm();
         const isOurs = isNoted ? leaseTerm === term || (await isHolder(call)) : await noteBegun(call);
         if (!isOurs) return false;
-        // The process may have been stopped while it waited for the answer.
+        // The process may have been paused while it waited for the answer, for longer than its lease.
         if (lease.isLeaseValid() && lease.leaseTerm() === term) return true;
       } catch (error) {
         if (!(error instanceof StoreUnavailableError || error instanceof TransactionAbortedError)) throw error;

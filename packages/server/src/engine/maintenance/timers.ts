@@ -98,7 +98,10 @@ interface Turn {
   readonly last: VersionKey | undefined;
 }
 
-/** Looks for versions with due jobs, and then for these jobs. A search for versions that takes long leaves the rest of the turn to the next round. */
+/**
+ * Looks for versions with due jobs, and then for these jobs. If the search for versions takes long, it ends early, and the next round continues with
+ * the versions after it. The jobs of the versions found so far are still looked for.
+ */
 async function takeTurn(
   database: Database,
   { now, leftOut, room, crowded }: Round,

@@ -155,7 +155,7 @@ const headers = {
   },
   RateLimit: {
     description:
-      "How much is left of the limit that is closest to being used up, and the number of seconds until the whole limit is available again. After a request that created something, the header also says how much is left of the maximum for such things. The header is there when a limit is in force and the caller is known.",
+      "How much is left of the limit that is closest to being used up, and the number of seconds until the whole limit is available again. After a request that created something, the header also says how much is left of the maximum for such things. The header is there when a limit is in force and the request was counted. A request without a valid credential, or without the permission, is not counted.",
     schema: { type: "string", example: '"requests";r=1499987;t=37' },
   },
   "RateLimit-Policy": {

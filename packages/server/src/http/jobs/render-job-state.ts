@@ -167,7 +167,7 @@ function warningsOf(allRuns: number, runs: number, withoutValues: number): strin
   if (withoutValues > 0) {
     const what = withoutValues === 1 ? "the earliest step run is" : `the earliest ${withoutValues} step runs are`;
     warnings.push(
-      `All values together have more than 16 MB, so ${what} here without input and output. ListJobSteps has these values.`,
+      `All values together are larger than 16 MB, so ${what} shown here without input and output. ListJobSteps has these values.`,
     );
   }
   return warnings;

@@ -83,7 +83,7 @@ export class Shards {
 }
 
 /**
- * Registers with Citus tables that belong to no organization, such as those of people and their sessions. Citus must know both tables to
+ * Makes the tables that belong to no organization, such as those of people and their sessions, known to Citus. Citus must know both tables to
  * commit a transaction that changes such a table and an organization's table. Nodes that start at the same time wait for each other.
  */
 async function makeKnown(db: Pick<Database, "query" | "transaction">): Promise<void> {

@@ -63,7 +63,7 @@ interface LargeContent<Content> {
   readonly bytes: number;
 }
 
-/** Thrown when the work is too large at once and may be done in smaller portions. */
+/** Thrown when the work is too large to be done at once, but can be done in smaller portions. */
 export class TooMuchAtOnceError extends Error {
   constructor(count: number, maxBytes: number, things: "jobs" | "plans" = "jobs") {
     super(`${count} ${things} are too much for one transaction: its bound is ${maxBytes} bytes.`);

@@ -80,7 +80,7 @@ function expressions(place: Place): fc.Arbitrary<string> {
     .map(([form, one, other, value]) => form.replaceAll("P", one).replaceAll("Q", other).replaceAll("L", value));
 }
 
-/** Forms that rarely fail. Without them, few workflows with several steps would be valid. */
+/** Forms that rarely fail, for workflows with branches. Without them, few of those workflows would be valid. */
 const safeForms = Array.from({ length: 4 }, () => [
   ...["has(P) ? P : L", "has(P) ? [P] : [L]", "has(P) ? text(P) : L", "has(P) && has(Q) ? [P, Q] : L"],
   ...["has(P) && P == 1 ? P + 1 : 1", '{"a": has(P) ? P : L, "b": L}', "has(P)", "L"],

@@ -192,7 +192,10 @@ function groupsOf(cells: readonly Cell[]): readonly (readonly Cell[])[] {
   return [...Map.groupBy(cells, ({ attack }) => attack).values()];
 }
 
-/** Returns one stranger, one bound token and one outsider, and of the tokens and of the signed-in members one with the permission and one without. */
+/**
+ * Returns one stranger, one bound token and one outsider, one token with the permission and one without it, and one signed-in member with the
+ * permission and one without it.
+ */
 function fewOf(callers: readonly MatrixCaller[], operation: Operation): readonly MatrixCaller[] {
   const kinds = Map.groupBy(callers, ({ kind }) => kind);
   const may = (kind: MatrixCaller["kind"]) => kinds.get(kind)?.find((caller) => mayCall(caller, operation));

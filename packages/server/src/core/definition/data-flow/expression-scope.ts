@@ -36,7 +36,7 @@ export interface KnownOfSteps {
   readonly itemOf: (fork: number) => Schema;
 }
 
-/** Finds the types that expressions can read at a step of a definition. */
+/** Finds the types of the values that expressions can read at a step of a definition. */
 export class ExpressionScopes {
   readonly #steps: Steps;
   readonly #graph: StepGraph;

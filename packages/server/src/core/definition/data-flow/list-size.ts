@@ -3,9 +3,10 @@ import type { Schema } from "../../schema/node.ts";
 import { type ItemCount, maxItems } from "../fork-result.ts";
 
 /**
- * Says how the list of a forEach's results is, or may be, larger than an output may be. Undefined when the schemas do not show this. The list is
- * certainly too large if the fewest items with the smallest outputs make it so. It may be too large if the most items with the largest outputs make
- * it so. An output whose size has no upper bound counts with its smallest size.
+ * Describes a list of a forEach's results that is certainly, or possibly, larger than the limit of an output. Undefined when the schemas show neither.
+ * The list is certainly too large if the smallest number of items, each with the smallest output, makes it so. It is possibly too large if the largest
+ * number of items, each with the largest output, makes it so. An output without an upper bound counts with its smallest size, and a list without one
+ * is never called possibly too large.
  */
 export function describeLargeList(count: ItemCount, given: Schema, maxBytes: number): string | undefined {
   const size = fittingSizeOf(given);

@@ -8,7 +8,7 @@ export interface NamedPart {
   readonly name: string;
   /** Undefined when nothing with that name can be read. */
   readonly part: PartType | undefined;
-  /** The names that can be read. */
+  /** The names that a hint may suggest when this name is wrong. */
   readonly names: Iterable<string>;
   /** What a message calls the named thing, such as "event that a step waits for". */
   readonly noun: string;
