@@ -29,7 +29,7 @@ const usage = `Usage: npm run bench -- NAME [--store embedded|postgres] [--jobs 
   noop3        jobs of three no-op steps; the submission waits for the result
   noop3-poll   the same, submitted and then polled
   event        jobs that wait for an event; send it, wait for the end
-  loop         one job of 1,000 transforms in a loop after the other; the submission waits for the result
+  loop         jobs of 1,000 transforms in a loop, one job at a time; the submission waits for the result
   delays       jobs that all sleep until one instant: how late they go on, and what another organization notices
   tasks        --jobs tasks by one worker, --concurrency at once; and how soon a task is handed out at 100 a second
   for-each     a forEach over --jobs items and one over a tenth: seconds, cost of one item, memory of the service
@@ -43,7 +43,8 @@ const usage = `Usage: npm run bench -- NAME [--store embedded|postgres] [--jobs 
   definitions  the definitions, patterns and values that take longest to check and to compile
   all          each of these in turn
 
-Each result is one line of JSON on stdout. --runs N repeats and reports the median run.
+Each result is one line of JSON on stdout.
+--runs N repeats noop3, noop3-poll, event, loop, sign-in or startup and reports the median; for definitions it reports the mean.
 --against DIRECTORY compares with the build in another clone: both run at the same time, with --runs bursts of --jobs jobs in turn.
 With --store postgres: the server that STEPWELL_BENCH_DATABASE_URL or DATABASE_URL names, else one of our own.
 `;
@@ -199,7 +200,9 @@ async function plans(options: BenchOptions): Promise<number> {
     keys: options.keys ?? plansSize.keys,
   };
   if (size.jobs < 2 * size.keys * size.organizations)
-    throw new UsageError("--jobs must be at least 2 * --keys * --organizations, because only half of the jobs run.");
+    throw new UsageError(
+      "--jobs must be at least 2 * --keys * --organizations: each organization needs --keys running jobs, and only half of its jobs are running.",
+    );
   const results = await runPlansBench(size, progress);
   for (const result of results) report(result);
   const exceeded = exceededBounds(results);

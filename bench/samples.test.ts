@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { median, medianBy, percentile } from "./samples.ts";
 
-test("a percentile is the smallest sample that at least this percentage of the samples does not exceed", () => {
+test("a percentile is the smallest sample for which at least this percentage of all are smaller or equal", () => {
   const samples = Float64Array.from({ length: 200 }, (_, index) => 200 - index);
   expect(percentile(samples, 50)).toBe(100);
   expect(percentile(samples, 99)).toBe(198);

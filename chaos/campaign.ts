@@ -46,8 +46,8 @@ export class Campaign {
   }
 
   /**
-   * Runs `faults`, while the workload's own faults go on; its workers call the nodes at these ports. If an error ends `faults` early, for example
-   * because a service does not start again, the error becomes a finding and the clients stop. What was left of `faults` is then not done.
+   * Starts the workers of the workload, if it has any, and disturbs them from now on. They call the nodes at these ports. Meanwhile runs `faults`. If
+   * an error ends `faults` early, for example because a service does not start again, the error becomes a finding and the clients stop.
    */
   async play(ports: readonly number[], faults: () => Promise<void>): Promise<void> {
     const { token, organizationIds } = this.#scene;
@@ -87,7 +87,7 @@ export class Campaign {
     this.#findings.push(violation("the service", detail));
   }
 
-  /** Adds a finding of a check that only this kind of campaign makes. */
+  /** Adds a finding of a check that not every campaign makes. */
   addFinding(finding: Finding): void {
     this.#findings.push(finding);
   }

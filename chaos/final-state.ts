@@ -20,7 +20,7 @@ export async function* readFinalJobs(
   const readers = connections.map((connection) => new Reader(connection, requests));
   const [lister] = readers;
   if (lister === undefined) throw new Error("Nobody reads.");
-  // All jobs share one deadline. By then, every job that can still come to rest has done so.
+  // All jobs have the same deadline. It is late enough for every job of a sound service to come to rest.
   const deadlineMs = performance.now() + restMs;
   for (const organizationId of organizationIds) {
     const jobs = `/organizations/${organizationId}/jobs`;
@@ -80,7 +80,7 @@ interface ShownQueue {
 const readersAtOnce = 8;
 const restMs = 60_000;
 
-/** The shape tells when the job is at rest; `deadlineMs` is the time by which it must be. */
+/** The shape tells when the job is at rest. At `deadlineMs`, the wait for this ends. */
 interface Rest {
   readonly shape: WorkflowShape | undefined;
   readonly deadlineMs: number;
@@ -96,7 +96,7 @@ async function readJob(reader: Reader, organizationId: string, listed: ListedJob
     jobId,
     workflowId,
     status,
-    // The job may have changed after the list was read, so only a status in the list that is final is compared.
+    // The job may have changed after the list was read. So the checker compares the status in the list only if it is final.
     listedStatus: isTerminal(listed.status) ? listed.status : status,
     input,
     steps: steps.map(({ name, branch = mainLine, visit, status }) => ({ name, branch, visit, status })),
@@ -107,7 +107,10 @@ async function readJob(reader: Reader, organizationId: string, listed: ListedJob
   };
 }
 
-/** Every call in a campaign is short, so each job soon ends or waits. A job that does neither by the deadline is returned as it is. */
+/**
+ * Reads the job again and again until it has ended or waits. This takes only a short time, because every call in a campaign is short. A job that does
+ * neither by the deadline is returned as it is.
+ */
 async function readAtRest(reader: Reader, jobs: string, jobId: string, { shape, deadlineMs }: Rest) {
   const path = `${jobs}/${jobId}`;
   for (;;) {
@@ -116,7 +119,7 @@ async function readAtRest(reader: Reader, jobs: string, jobId: string, { shape, 
     const events = (await reader.all<ShownEvent>(`${path}/events`, "events")).map(finalEvent);
     const isAtRest =
       isTerminal(known.status) || (isResting(entries, events, shape) && (await isAwaited(reader, jobs, known)));
-    // The job is read again, because it may have changed before its history was read. A job whose history is at rest does not change any more.
+    // The job may have changed between the first read and the read of its history, so it is read again. A job at rest does not change.
     if (isAtRest || performance.now() > deadlineMs) return { shown: await reader.get<ShownJob>(path), entries, events };
     await sleep(50);
   }
@@ -203,7 +206,7 @@ class Reader {
     return JSON.parse(answer.body.toString()) as Result;
   }
 
-  /** Reads the pages of a list. Each answer has its items in the field `items`. */
+  /** Reads the pages of a list. `items` is the name of the field that has the items of a page. */
   async *pages<Item>(path: string, items: string): AsyncGenerator<readonly Item[]> {
     let pageToken: string | undefined;
     do {

@@ -9,7 +9,7 @@ import { isTerminal, type JobStatus } from "./operation.ts";
 
 export interface LongJob {
   readonly jobId: string;
-  /** The node that accepted the job and makes its calls. */
+  /** The port of the node that accepted the job. This node makes the job's calls until it dies. */
   readonly port: number;
 }
 
@@ -54,7 +54,7 @@ export class LongCalls {
     return jobs.length * this.#callsPerJob;
   }
 
-  /** How many of these calls have begun. */
+  /** How many calls of these jobs have begun. */
   countBegun(jobs: readonly LongJob[]): number {
     return jobs.reduce((sum, { jobId }) => sum + this.#keysOf(jobId).length, 0);
   }
@@ -82,7 +82,7 @@ export class LongCalls {
         const ended = await this.#endOf(jobId, readPort, deadlineMs);
         const callCount = this.#functions.callsOf(jobId).length;
         if (ended === "lost") return [{ kind: "lost", subject: jobId, detail: "It was acknowledged and is gone." }];
-        if (ended !== "SUCCEEDED") return [violation(jobId, `It is ${ended}, after ${callCount} calls.`)];
+        if (ended !== "SUCCEEDED") return [violation(jobId, `Its status is ${ended}, after ${callCount} calls.`)];
         if (this.#keysOf(jobId).length !== this.#callsPerJob)
           return [violation(jobId, `It made ${this.#keysOf(jobId).length} of ${this.#callsPerJob} calls.`)];
         if (callCount === this.#callsPerJob || port === deadPort) return [];

@@ -103,7 +103,8 @@ function reportNeighbours(
   const result = { chaos: "neighbours", store, seconds, withoutFix, cases, void: isVoid };
   process.stdout.write(`${JSON.stringify(result)}\n`);
   const unexpected = cases.filter(({ passes }) => passes === withoutFix);
-  if (withoutFix) for (const { tenant } of unexpected) progress(`${tenant} did not fail without its fix`);
+  if (withoutFix)
+    for (const { tenant } of unexpected) progress(`${tenant}: the case did not fail, although the fix was turned off`);
   if (unexpected.length > 0) return exitCodes.findings;
   return isVoid ? exitCodes.void : exitCodes.sound;
 }

@@ -66,7 +66,7 @@ async function playBeside(
   homes: StoreHomes,
   { seconds, jobs, withoutFix, progress }: NeighboursOptions,
 ): Promise<NeighbourResult> {
-  if (withoutFix) progress(`${tenant.name}: plays without its fix: ${tenant.fix.sentence}`);
+  if (withoutFix) progress(`${tenant.name}: plays with this fix turned off: ${tenant.fix.sentence}`);
   const home = await homes.fresh();
   const slow: FunctionAnswer = ({ succeed }) => void setTimeout(succeed, slowMs);
   const functions = await FunctionServer.start({ large: largeAnswers(), slow });
@@ -134,7 +134,7 @@ async function prepareWellBehaved(
   };
 }
 
-/** Each answer has a different text of random characters, which cannot be compressed. */
+/** Each answer has a different text of random characters, which compression makes only a little smaller. */
 function largeAnswers(): FunctionAnswer {
   const text = randomBytes(largeBytes).toString("base64").slice(0, largeBytes);
   let count = 0;

@@ -11,7 +11,7 @@ export interface Node {
 
 type NodeOptions = Pick<ServiceOptions, "program" | "environment">;
 
-/** Three nodes that are ready. The first of them has seeded the database. */
+/** Starts three nodes and waits until they are ready. The first of them seeds the database. */
 export async function startThreeNodes(
   home: StoreHome,
   options: NodeOptions,

@@ -18,7 +18,7 @@ export interface EventSending {
   readonly organizationId: string;
   readonly jobId: string;
   readonly eventId: string;
-  /** The wait in a branch for which the event is sent. */
+  /** The name of the wait to which the event is sent, if the wait is for one item of a forEach. `branch` is then the branch of the item. */
   readonly step?: string;
   readonly branch?: string;
   readonly idempotencyKey: string | null;

@@ -11,8 +11,8 @@ import { Workload } from "./workload.ts";
 
 /**
  * Runs three nodes over one database, each with calls of 30 s under way and more waiting. The database goes away for 5 to 60 s: it is stopped, so
- * that connections are refused, or it hangs. This must make no job fail, and repeat no call of a living node. In one more cycle at the end, a node
- * dies during the outage: the others must still detect this, and take over its calls.
+ * that connections are refused, or it hangs. No job may fail because of this, and no call of a living node may be made again. In one more cycle at
+ * the end, a node dies during the outage. The others must still detect this, and take over its calls.
  */
 export async function playOutages({
   cycles,
@@ -88,8 +88,8 @@ const minAwayMs = 5_000;
 const maxAwayMs = 60_000;
 const callsPerNode = 10;
 /**
- * This many calls of each node still wait when the database goes away. Before a call begins that had to wait, the node notes its beginning in the
- * store. So these calls begin only when the database is back and earlier calls have ended.
+ * This many calls of each node still wait when the database goes away. Before a node begins a call that had to wait, it notes in the store that the
+ * call begins. So these calls begin only when the database is back and earlier calls have ended.
  */
 const callsInLinePerNode = 5;
 /** `callsPerNode` and `callsInLinePerNode` must be multiples of this. */

@@ -33,7 +33,7 @@ export async function playPauses({ cycles, workload: name, program, progress }: 
       const what = `node ${index + 1} ${isKilled ? "killed" : "paused"} with ${inFlight} requests under way`;
       progress(`cycle ${cycle}/${cycles}: ${what}`);
     }
-    // Within one lease, the calls that a paused node still held have ended.
+    // A node that was paused may still make calls. They end within the duration of one lease.
     await sleep(leaseMs);
     await campaign.conclude(first.options.port);
   });

@@ -34,7 +34,7 @@ export class Population {
   readonly #ended: KnownJob[] = [];
   /** The jobs that failed or were cancelled, and were not resumed yet. */
   readonly #stopped: KnownJob[] = [];
-  /** The submissions with a key, and the events, that are sent again unchanged: those whose answers were lost, and some of the others. */
+  /** Submissions with a key, and events. They are sent again unchanged because their answers were lost, or by chance. */
   readonly #repetitions: Intent[] = [];
 
   constructor(workflows: readonly Workflow[]) {
@@ -57,7 +57,7 @@ export class Population {
     return this.#ended.length > 0 ? sendLate(pick(this.#ended)) : { type: "read", job: keyOf(job) };
   }
 
-  /** All events of at most `count` of the known jobs that have not ended, also those that were sent before. */
+  /** Yields a request for each event of at most `count` known jobs that have not ended, even if the event was sent before. */
   *remainingEvents(count: number): Generator<Intent> {
     for (const job of shuffled(this.#live.filter(({ hasEnded }) => !hasEnded)).slice(0, count)) {
       // The outcome of an earlier event may be unknown. The second event is then a duplicate, or replaces the first, which never arrived.

@@ -9,7 +9,7 @@ const root = resolve(import.meta.dirname, "..");
 const documents = globSync(["*.md", "docs/**/*.md", "examples/*/README.md", "packages/*/README.md"], { cwd: root });
 const command = /\b(npm|vitest) run\b([^`\n]*)/g;
 
-test("every run of a script, a bench, a campaign or a test in the documents names one that exists", () => {
+test("the documents run only scripts, benches, campaigns and tests that exist", () => {
   const shown = documents.flatMap((file) => {
     const found = readFileSync(join(root, file), "utf8").matchAll(command);
     return [...found].map(([text, program = "", rest = ""]) => ({ file, text, program, words: wordsIn(rest) }));

@@ -40,7 +40,7 @@ export type Luck = "sound" | "unlucky" | "doomed" | "resumed";
 export interface Child {
   readonly kind: "child";
   readonly workflow: WorkflowShape;
-  /** The step retries a failed child by itself, so clients need not resume the job. */
+  /** The step retries a failed child by itself, so clients need not resume the job that has the step. */
   readonly retries?: true;
 }
 
@@ -117,7 +117,7 @@ export const forkedShapes: readonly WorkflowShape[] = [
     ],
   },
   {
-    // The failure leads the job to the next step and ends the other branches, even if a worker is doing the task of one.
+    // The failure leads the job to the next step and ends the other branches, even a branch whose task a worker is doing.
     name: "one-branch-fails",
     steps: [
       branches("split", {
@@ -239,7 +239,7 @@ export const forkedShapes: readonly WorkflowShape[] = [
   },
 ];
 
-/** The workflows whose jobs these workflows begin. Each comes after those whose jobs it begins. */
+/** Returns the workflows of the child jobs, and of their child jobs. The workflow of a child comes before the workflow of its parent. */
 export function workflowsOfChildren(shapes: readonly WorkflowShape[]): WorkflowShape[] {
   const found = shapes
     .flatMap(({ steps }) => [...stepsWithin(steps)])
@@ -256,9 +256,8 @@ export function* stepsWithin(line: Line): Generator<StepShape> {
   }
 }
 
-/** The queue in which the tasks of a campaign wait. */
 export const taskQueue = "chaos";
-/** The function that the calls of a campaign call. */
+/** The function that the calls of these workflows call. */
 export const functionName = "work";
 /** The time for which a worker holds a task: the shortest that the service allows. */
 export const taskLeaseMs = 1_000;
@@ -321,7 +320,7 @@ function canFailBy(lucks: readonly Luck[], step: StepShape, item: Luck): boolean
   }
 }
 
-/** An event for one of several items is sent to the branch of the item. Every other event has an id of its own. */
+/** An event for one of several items is sent to the branch of the item. Every other event needs no branch, since only one wait has its id. */
 function* eventsIn(line: Line, branch: string, isAddressed: boolean): Generator<EventTarget> {
   for (const step of line) {
     if (step.kind === "wait") {

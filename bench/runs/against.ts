@@ -17,7 +17,7 @@ export interface AgainstResult extends AgainstSize {
   readonly store: StoreKind;
   /** The directory of the other build. */
   readonly against: string;
-  /** The rate of this build divided by that of the other one: the geometric mean of the medians of both orders. */
+  /** The rate of this build divided by that of the other one: the geometric mean of two medians, one for each order of the start. */
   readonly ratio: number;
   readonly lowerQuartile: number;
   readonly upperQuartile: number;

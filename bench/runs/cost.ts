@@ -80,7 +80,7 @@ async function measure(meter: CostMeter, counter: StatementCounter, ask: () => P
 
 interface Cost {
   readonly request: string;
-  /** Returns the function that sends the request for the job with this number. */
+  /** Prepares `count` requests. Returns the function that sends the request with the number `index`. */
   prepare(target: Target, connection: Connection, count: number): Promise<(index: number) => Promise<void>>;
 }
 
@@ -100,7 +100,7 @@ const costs: readonly Cost[] = [
   event("an event that a job keeps", smallInput, "other"),
   event("an event that ends a wait", smallInput, "approved"),
   event("an event that a job with 900 KB of input keeps", largeInput, "other"),
-  event("an event that ends a wait with 900 KB of input", largeInput, "approved"),
+  event("an event that ends the wait of a job with 900 KB of input", largeInput, "approved"),
 ];
 
 /** Each job has two waits in turn. The event `approved` ends the first wait, and the job goes on to the second. Any other event is kept. */

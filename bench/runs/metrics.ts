@@ -15,7 +15,7 @@ export interface MetricsResult {
   readonly store: StoreKind;
   /** Rows of rollups that stand for 10 million jobs of 20 workflows in 30 days. */
   readonly rollupRows: number;
-  /** The time to read a metric of durations over 30 days: of all workflows in hours and in days, and of one workflow in hours. */
+  /** The times to read a metric of durations over 30 days: of all workflows with a value for each hour or day, and of one workflow by the hour. */
   readonly hoursMs: number;
   readonly daysMs: number;
   readonly hoursOfWorkflowMs: number;

@@ -68,9 +68,9 @@ export async function runPlansBench(size: PlansSize, progress: (line: string) =>
     progress("plans: filling the rollups of metrics");
     const { hoursMs, daysMs, hoursOfWorkflowMs } = await measureReading(database);
     results.push(
-      metric("metric of 30 days in hours", hoursMs),
-      metric("metric of 30 days in days", daysMs),
-      metric("metric of 30 days of one workflow in hours", hoursOfWorkflowMs),
+      metric("metric of 30 days by hours", hoursMs),
+      metric("metric of 30 days by days", daysMs),
+      metric("metric of 30 days of one workflow by hours", hoursOfWorkflowMs),
     );
     return results;
   } finally {
@@ -170,7 +170,7 @@ async function askOnce(
     await ask({ query }, keys, historyRowsPerJob);
     ms = performance.now() - begun;
   });
-  if (asked.length === 0) throw new Error(`${name} was not asked.`);
+  if (asked.length === 0) throw new Error(`${name} was not run.`);
   return { ms, asked };
 }
 

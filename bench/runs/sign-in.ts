@@ -6,7 +6,7 @@ import { median, percentile, rounded } from "../samples.ts";
 import { startTarget, type Target } from "../target/target.ts";
 
 export interface SignInSize {
-  /** The number of reads that are measured while no user signs in, and again beside the passwords. */
+  /** The number of reads that are measured while no user signs in, and again while passwords are checked. */
   readonly reads: number;
   /** The number of passwords that are waiting for their check at any moment. */
   readonly concurrency: number;
@@ -110,7 +110,7 @@ async function readJobs(
   return latenciesMs;
 }
 
-/** Sends checks of a password over each connection, one after the other, until `stop` is called. */
+/** Has passwords checked over all connections at the same time, until `stop` is called. Each connection sends one request after the other. */
 class PasswordChecks {
   readonly #latenciesMs: number[] = [];
   readonly #startedAt = performance.now();

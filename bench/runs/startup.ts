@@ -19,7 +19,7 @@ export interface StartupResult {
   readonly store: StoreKind;
   readonly start: Start;
   readonly concurrency: 1;
-  /** Jobs in the store when the process was started. */
+  /** Jobs in the store when the process was started, without the sample job and the first job of each start. */
   readonly jobs: number;
   /** The time from the start of the process to the answer that a job of three no-op steps has succeeded. */
   readonly firstJobMs: number;

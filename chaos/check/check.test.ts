@@ -137,7 +137,7 @@ test("a job that left its wait before all events came is a violation", async () 
     steps: ["before", "wait", "after"].map((name) => ({ name, branch: "", visit: 1, status: "success" })),
     entries: [...entries, ...rest.map((entry, index) => ({ sequence: entries.length + 1 + index, ...entry }))],
   };
-  expect(details(await check({ jobs: change("waiting", ended) }))).toContain("Its events of wait");
+  expect(details(await check({ jobs: change("waiting", ended) }))).toContain("wait consumed the events");
 });
 
 test("a job that goes on waiting though all events came is a violation", async () => {
@@ -165,10 +165,10 @@ test("a cancellation that was acknowledged and does not hold is a violation", as
 
 test("a resume that was acknowledged and is not in the history is a violation", async () => {
   const findings = await check({ operations: (operations) => [...operations, resume("waiting", 9)] });
-  expect(details(findings)).toContain("It was resumed 0 times, but clients resumed it at least 1 and at most 1 times");
+  expect(details(findings)).toContain("has 0 resumes, but the answers to clients allow at least 1 and at most 1");
 });
 
-test("a job that was cancelled and resumed may be anything afterwards", async () => {
+test("a job that was cancelled and then resumed need not be cancelled any more", async () => {
   const { entries } = jobOf("waiting");
   const by = { type: "user", id: "owner" } as const;
   const again = [

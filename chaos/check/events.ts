@@ -25,7 +25,7 @@ export function findLostEvents(record: JobRecord): Finding[] {
     .map(({ sending }) => lost(sending, "is gone with its job"));
 }
 
-/** `isForgiven` is true if the job may have ended before the event arrived and was resumed later: the event may then have been refused with 409. */
+/** `isForgiven` is true if a client may have resumed the job. The job may then have been over when the event came, so a refusal with 409 is sound. */
 function checkSending(
   job: FinalJob,
   { sending, attempts }: SendingRecord,
@@ -41,7 +41,7 @@ function checkSending(
     findings.push({ kind: "duplicated", subject: job.jobId, detail });
   }
   if (outcomes.some(isDuplicate) && !job.events.some(({ eventId }) => eventId === sending.eventId)) {
-    findings.push(lost(sending, "is called a duplicate, but none is listed"));
+    findings.push(lost(sending, "called a duplicate, but no event with this id is listed"));
   }
   for (const { outcome } of attempts) {
     if (outcome.type !== "rejected") continue;

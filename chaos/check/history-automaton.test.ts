@@ -108,7 +108,7 @@ test.each<[string, Transition[]]>([
   expect(() => fold(...transitions)).toThrow(complaint);
 });
 
-test("events for two branches are kept separate, and each counts in its own branch", () => {
+test("events with one id for two branches are both kept, and each can only end the wait of its own branch", () => {
   const waits = ["split:1[0]", "split:1[1]"].flatMap((branch): Transition[] => [
     { ...entered, branch },
     { type: "step.waiting", ...step, branch, eventIds: ["go"] },

@@ -110,8 +110,9 @@ function next(fold: Fold, entry: Entry, addresses: Addresses): Fold {
     case "step.started": {
       const branch = entry.branch ?? mainLine;
       const ofBranch = fold.steps.filter((step) => step.branch === branch);
+      check(fold.hasStarted, entry, "comes before the job has started");
       check(
-        fold.hasStarted && !ofBranch.some((step) => isUnderWay(step) && step.isCut !== true),
+        !ofBranch.some((step) => isUnderWay(step) && step.isCut !== true),
         entry,
         "comes while another step is under way in its branch",
       );
@@ -123,7 +124,7 @@ function next(fold: Fold, entry: Entry, addresses: Addresses): Fold {
       return { ...leavingResume(fold, branch), status: "RUNNING", steps: [...fold.steps, started] };
     }
     case "step.attemptStarted": {
-      // Each branch of a resumed job continues with the step in which it ended.
+      // After a resume, a branch continues with the step that failed or was cut off.
       const isResumed = fold.resumed.has(entry.branch ?? mainLine);
       const step = stepOf(
         fold,
@@ -181,7 +182,7 @@ function next(fold: Fold, entry: Entry, addresses: Addresses): Fold {
       check(entry.eventNumber === fold.eventCount + 1, entry, `should be event ${fold.eventCount + 1}`);
       const { eventId, eventNumber } = entry;
       const address = addresses.get(eventNumber);
-      check(!isKept(fold, { eventId, address }), entry, "is kept twice; the second is a duplicate");
+      check(!isKept(fold, { eventId, address }), entry, "is kept twice, but should have been called a duplicate");
       const isAwaited = fold.steps.some(
         (step) => isWaiting(step) && step.eventIds.includes(eventId) && isFor(address, step),
       );
@@ -193,7 +194,8 @@ function next(fold: Fold, entry: Entry, addresses: Addresses): Fold {
       check(last?.phase === "succeeded", entry, "comes before the last step has succeeded");
       return { ...fold, status: "SUCCEEDED" };
     case "job.failed":
-      check(fold.hasStarted && (last === undefined || !isUnderWay(last)), entry, "comes while a step is under way");
+      check(fold.hasStarted, entry, "comes before the job has started");
+      check(last === undefined || !isUnderWay(last), entry, "comes while a step is under way");
       return { ...fold, status: "FAILED", steps: fold.steps.map(cut) };
     case "job.cancelled":
       return { ...fold, status: "CANCELLED", steps: fold.steps.map(cut) };
@@ -233,7 +235,7 @@ function stepOf(
   return step;
 }
 
-/** Tells whether the fork of the branch is open. For the branch of an item, also tells whether the fork has this item. */
+/** Tells whether the fork of the branch is open. For the branch of an item, the fork must also have this item. */
 function isOpen(fold: Fold, branch: string): boolean {
   if (branch === mainLine) return true;
   const { parent, fork, key } = levelOf(branch);

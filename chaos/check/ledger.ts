@@ -27,7 +27,7 @@ export function mayBeResumed({ resumes }: JobRecord): boolean {
   return resumes.some(({ outcome }) => outcome.type !== "rejected");
 }
 
-/** All operations of a campaign, grouped by job and event. */
+/** All operations of a campaign: those that submit, and all others grouped by job. */
 export interface Ledger {
   /** By nonce. */
   readonly submissions: ReadonlyMap<string, SubmissionRecord>;

@@ -45,7 +45,7 @@ function* complaintsAboutResumes({ entries }: FinalJob, { resumes }: JobRecord):
   const least = resumes.filter(({ outcome }) => outcome.type === "ok").length;
   const most = least + resumes.filter(({ outcome }) => outcome.type === "info").length;
   if (count < least || count > most)
-    yield `It was resumed ${count} times, but clients resumed it at least ${least} and at most ${most} times.`;
+    yield `Its history has ${count} resumes, but the answers to clients allow at least ${least} and at most ${most}.`;
 }
 
 /** Tells whether the event is for the whole job. An event for a branch is also rejected when only that branch has ended. */

@@ -4,7 +4,7 @@ import { forkedShapes, linearShapes } from "../workflows.ts";
 import type { FinalJob, FinalStep } from "./final-job.ts";
 import type { Entry } from "./history-automaton.ts";
 
-/* Makes a campaign without any defect, for the tests of the checker. Each test adds one defect to it. */
+/* Makes a campaign without any defect, for the tests of the checker. Most of them add one defect to it. */
 
 const organizationId = "organization";
 const by = { type: "user", id: "owner" } as const;

@@ -16,7 +16,7 @@ import { type Fold, isFor, isWaiting, type StepFold } from "./history-automaton.
 
 /**
  * How far a line of steps has come. `resting`: nothing happens before an event arrives. `moving`: the service, a function or a worker must act next.
- * `cut`: the line ended because the fork around it or the job ended.
+ * `cut`: the line ended because the fork around it or the job ended, or its steps are not those of the workflow.
  */
 export type LineState = "done" | "failed" | "cut" | "resting" | "moving";
 
@@ -120,7 +120,7 @@ class Walk {
   #checkConsumed(eventIds: readonly string[], { name, branch, consumed }: StepFold): void {
     if (isDeepStrictEqual(consumed.toSorted(), eventIds.toSorted())) return;
     const events = `${JSON.stringify(consumed)}, not ${JSON.stringify(eventIds)}`;
-    this.complaints.push(`Its events of ${name}${inBranch(branch)} are ${events}.`);
+    this.complaints.push(`${name}${inBranch(branch)} consumed the events ${events}.`);
   }
 
   /** A branch may only wait while events are missing. */

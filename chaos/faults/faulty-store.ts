@@ -93,7 +93,7 @@ function answeringBeforeCommit(database: Database): Database {
 
 const answeredTooEarlyMs = 20;
 
-/** Changes the rows that the store answers to these statements. */
+/** Changes the rows that the store returns for these statements. */
 function answeringOtherwise(
   database: Database,
   names: readonly string[],

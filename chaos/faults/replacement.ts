@@ -9,11 +9,10 @@ export interface Replacement {
   readonly replacement: string;
 }
 
-/** The folder of the server's sources. */
 export const serverSources = new URL("../../packages/server/src/", import.meta.url);
 
 /**
- * Returns the sources of all modules that these replacements change, by their addresses. Throws if a text does not occur exactly once in its module.
+ * Makes the replacements. Returns the new source of each changed module, by its URL. Throws if a text does not occur exactly once in its module.
  */
 export function replacedSources(replacements: readonly Replacement[]): ReadonlyMap<string, string> {
   const sources = new Map<string, string>();

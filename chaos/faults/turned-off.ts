@@ -1,6 +1,6 @@
 import type { Replacement } from "./replacement.ts";
 
-/** Organizations no longer rest after expensive commands, and each may use as much time in one batch as it likes. */
+/** With these replacements, organizations do not rest after expensive commands, and each may use as much time in one batch as it likes. */
 export const withoutTurns: readonly Replacement[] = [
   {
     file: "engine/commit/turns.ts",
@@ -24,7 +24,7 @@ export const withoutTurns: readonly Replacement[] = [
   },
 ];
 
-/** Long reads use the lane of all requests, in which organizations neither rest nor take turns. */
+/** With this replacement, long reads use the lane of the other requests, in which organizations neither rest nor take turns. */
 export const withoutReadLane: readonly Replacement[] = [
   {
     file: "store/home/pool.ts",

@@ -62,7 +62,6 @@ export function inTurn<Item>(items: readonly Item[]): () => Item {
   };
 }
 
-/** Submits this many jobs. Returns their ids. */
 export async function submitJobs(
   { api, organizationId }: Ground,
   workflowId: string,

@@ -7,7 +7,8 @@ import { type Ground, type HostileTenant, inTurn, submitJobs } from "./hostile-t
 export const pendingJobs: HostileTenant = {
   name: "pending-jobs",
   fix: {
-    sentence: "When many jobs are due, the jobs of each organization and version are woken in turn.",
+    sentence:
+      "When many jobs are due, the versions with due jobs take turns, and a turn wakes only some jobs of a version.",
     turnedOffBy: [
       {
         file: "engine/maintenance/timers.ts",
@@ -53,7 +54,7 @@ export const pendingJobs: HostileTenant = {
 /** The jobs are inserted in several statements, so that none of them takes long. */
 const maxJobsAtOnce = 20_000;
 
-/** Copies the model job: every column has the value of the model, except the columns that are given. */
+/** Copies the model job. Each copy has an id of its own, the given values in some columns, and the values of the model in all other columns. */
 const copyJob = `
   INSERT INTO job
   SELECT copy.*

@@ -1,7 +1,7 @@
 import { costlyDefinitions, costlyPatterns } from "@stepwell/testing/costly.ts";
 import { type Ground, type HostileTenant, inTurn } from "./hostile-tenant.ts";
 
-/** Sends the definitions and patterns that take longest to check and to compile, to be checked and registered. */
+/** Lets the service check and register the definitions and patterns that take longest to check and to compile. */
 export const slowSchemas: HostileTenant = {
   name: "slow-schemas",
   fix: {

@@ -44,7 +44,7 @@ async function happen({ api }: Ground, jobs: readonly string[], end: AbortSignal
   for await (const _ of ticks(1_000 / happeningsPerSecond)) {
     if (end.aborted) return;
     count += 1;
-    // Rejections are ignored here, since only the requests of the neighbour are measured.
+    // Errors are ignored here, since only the requests of the neighbour are measured.
     await api.post(`${nextJob()}/events`, { eventId: `unmatched-${count}` }).catch(() => {});
   }
 }

@@ -6,11 +6,11 @@ import { jobIdIn, RequestWriter, requireStatus } from "../../bench/requests.ts";
 import { smallInput } from "../../bench/workflows.ts";
 import type { LoadOutcome, LoadTask, RequestKind } from "./well-behaved.ts";
 
-/** Each second has 25 of these rounds. As many events are sent as jobs are submitted that wait for one. */
+/** Each second has 25 of these rounds. Each `submit` begins a job that waits for one event, so a round has as many events as submissions. */
 const round = ["submit", "read", "event", "read", "submit", "event", "read", "timer"] as const;
 const requestsPerSecond = 200;
 const timerMs = 1_000;
-/** These jobs are submitted before the measurement and get the first events, so that an event seldom has to wait for its job. */
+/** This many jobs are submitted before the measurement. They get the first events, so that an event seldom has to wait for its job. */
 const readyJobCount = 100;
 
 /** The requests begin at fixed times, whether or not earlier ones were answered. The time of a request counts from its fixed time. */

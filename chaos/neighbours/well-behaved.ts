@@ -25,9 +25,9 @@ export interface LoadTask {
   readonly port: number;
   readonly token: string;
   readonly organizationId: string;
-  /** Waits for the event `go`. */
+  /** A job of this workflow waits for the event `go`. */
   readonly waitingWorkflowId: string;
-  /** Waits for a second and ends. */
+  /** A job of this workflow pauses for one second and ends. */
   readonly timerWorkflowId: string;
   readonly seconds: number;
 }

@@ -13,8 +13,8 @@ export interface CrewOptions {
 }
 
 /**
- * The workers of a campaign. During the campaign they are killed one after the other, or stopped for longer than they hold
- * their tasks.
+ * The workers of a campaign. Again and again during the campaign, one of them is killed and replaced, or is stopped for longer than it holds its
+ * tasks.
  */
 export class Crew {
   readonly #options: CrewOptions;

@@ -42,7 +42,7 @@ export class OutsideLog {
     return this.#answers.get(jobId) ?? [];
   }
 
-  /** The counts are part of the result of a campaign, and decide whether the campaign proves anything. */
+  /** The counts are part of the result of a campaign. Some of them decide whether the campaign proves anything. */
   tally(): OutsideTally {
     const handedOut = [...this.#handedOut.values()].flat();
     const answers = [...this.#answers.values()].flat();

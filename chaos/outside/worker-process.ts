@@ -19,7 +19,6 @@ export interface WorkerWord {
   readonly attempt: number;
 }
 
-/** A worker as a process of its own. */
 export class WorkerProcess {
   readonly #child: ChildProcess;
   readonly #ended: Promise<unknown>;

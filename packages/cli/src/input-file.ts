@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { CommandError } from "./exit-code.ts";
 
-/** Returns the text of a file that the command line names; `-` stands for standard input. Throws `CommandError` if the text is longer than 256 MiB. */
+/** Returns the text of a file that the command line names; `-` stands for standard input. Throws a `CommandError` when reading fails. */
 export function readText(file: string): string {
   try {
     return decoded(file === "-" ? readAll(standardInput, file) : readFile(file));
@@ -35,8 +35,8 @@ function readFile(file: string): Uint8Array {
 }
 
 /**
- * Reads a file to its end. The size that a file names says nothing about a pipe or a device, so the bytes are counted. A program that shares standard
- * input may have made it non-blocking. A read then fails with EAGAIN while no data has arrived.
+ * Reads a file to its end. The bytes are counted, because the size of a pipe or a device is not known before. A program that shares standard input
+ * may have made it non-blocking. A read then fails with EAGAIN while no data has arrived.
  */
 function readAll(descriptor: number, file: string): Uint8Array {
   const parts: Uint8Array[] = [];

@@ -3,7 +3,7 @@ import { findSignIn } from "./connection/stored-sign-ins.ts";
 import { table } from "./output/table.ts";
 import { print } from "./output/terminal.ts";
 
-/** Prints three things to do next when `stepwell` is called without a command. They depend on whether this directory or this user knows a service. */
+/** Prints three things to do next when `stepwell` is called without a command. They depend on whether a service is chosen. */
 export function printNextSteps(): void {
   const place = chooseService(undefined).baseUrl ?? findSignIn()?.baseUrl;
   const [heading, steps] = place === undefined ? atTheBeginning : [`Stepwell. Commands go to ${place}.`, withService];

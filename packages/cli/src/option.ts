@@ -42,7 +42,7 @@ export function parseTag(text: string): string {
   );
 }
 
-/** Tells whether this part of a path is `.` or `..`, with which a URL leads to another path. In a URL, an encoded dot counts as a dot. */
+/** Tells whether this part of a path is `.` or `..`. A URL with such a part leads to another path. An encoded dot counts as a dot. */
 export function isPathStep(part: string): boolean {
   return /^(\.|%2e){1,2}$/i.test(part);
 }
@@ -53,7 +53,7 @@ const maxWaitSeconds = 86_400;
 export function withWait(command: Command): Command {
   return command.option(
     "--wait <seconds>",
-    "wait until the job has ended or waits for events; exits with 1 if the job failed or was cancelled",
+    "wait until the job has ended or waits for events, but at most this long; exits with 1 if the job failed or was cancelled",
     wholeNumber(0, maxWaitSeconds),
     0,
   );

@@ -31,7 +31,7 @@ export function declareProgram(): Command {
     // `--version` after the name of a command is an option of that command.
     .enablePositionalOptions()
     .exitOverride()
-    // commander, whose messages these are, calls an argument of a command a "command-argument value".
+    // An error message of commander begins with "error:", and may then call an argument a "command-argument value". "stepwell:" replaces both.
     .configureOutput({
       outputError: (text, write) => write(text.replace(/^error: (?:command-argument value )?/, "stepwell: ")),
     })
@@ -84,7 +84,7 @@ function declareThisMachine(program: Command): void {
       "--url <address>",
       "the address of the service; by default that of the named profile, STEPWELL_URL, the service that `stepwell dev` started in this directory, or the profile in use",
     )
-    .option("--organization <name>", "name or id of the organization to work in, if there are several")
+    .option("--organization <name>", "name, key or id of the organization to work in, if there are several")
     .option("--profile <name>", "sign in at the service of this profile")
     .option("--insecure", "allow unencrypted http to another machine; others in the network can then read the tokens")
     .description("sign in with a browser, here or on another machine, and store the sign-in for later commands")
@@ -207,7 +207,9 @@ function addPlace(command: Command): void {
 }
 
 function addOutput(command: Command): void {
-  command.option("--json", "print the result as JSON").option("-q, --quiet", "print only ids, and no warnings");
+  command
+    .option("--json", "print the result as JSON")
+    .option("-q, --quiet", "print only what a script needs, such as ids, and no warnings");
 }
 
 /** Returns the line that is printed after an error, instead of the whole help, which `--help` prints. */

@@ -76,7 +76,7 @@ inWholeMatrix(() => {
     const unknown = await signIn(terminal, "--organization", "nobody's");
     expect(unknown).toMatchObject({
       code: 3,
-      complaint: expect.stringContaining("none of your organizations has the name or id nobody's"),
+      complaint: expect.stringContaining("none of your organizations has the name, key or id nobody's"),
     });
     expect(stored(terminal).organizationId).toBeUndefined();
   });

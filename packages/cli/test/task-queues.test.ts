@@ -60,9 +60,7 @@ test("the wait for a task includes the wait of its submission, and the job is sh
 
 test("queues are listed with their waiting tasks, and a queue can be paused and resumed", async () => {
   const { stepwell, submit } = await world();
-  expect((await stepwell("queue", "list")).output).toMatch(
-    /^There is no task queue yet\. `stepwell queue submit QUEUE` /,
-  );
+  expect((await stepwell("queue", "list")).output).toMatch(/^No task queue is in use\. `stepwell queue submit QUEUE` /);
   for (const queue of ["thumbnails", "captions", "thumbnails"]) await submit(queue);
   expect(await stepwell("queue", "pause", "captions")).toMatchObject({
     code: 0,

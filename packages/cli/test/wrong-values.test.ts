@@ -117,6 +117,6 @@ test("`stepwell dev` refuses a definition file that is not there before it start
   expect(await run(environment, "dev", "/nowhere/order.json")).toEqual({
     code: 2,
     output: "",
-    complaint: "stepwell: There is no file /nowhere/order.json.\n",
+    complaint: "stepwell: There is no file or directory /nowhere/order.json.\n",
   });
 });

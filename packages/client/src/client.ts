@@ -67,10 +67,10 @@ export function createClient(options: ClientOptions): StepwellClient {
 }
 
 /**
- * Calls a service. `call`, `list` and `open` take an operation by its name in the API document, with its types: `open` takes those that return a
- * long text or a stream, and `call` all others. The other methods are short forms of the operations that programs use most. All of them throw a
- * `StepwellError` for an answer that is not a success, and all but `answerTask` repeat a request that failed for a transient reason. Most take
- * `CallOptions` (a signal, a timeout, an idempotency key) as the last argument.
+ * Calls a service. `call`, `request`, `list` and `open` take an operation by its name in the API document. `open` takes those that return a long text
+ * or a stream, `list` those that return a list in pages, and `call` and `request` all but those of `open`. The other methods are short forms of the
+ * operations that programs use most. All methods throw a `StepwellError` for an answer that is not a success, and all but `answerTask` repeat a
+ * request that failed for a transient reason. Most take `CallOptions` (a signal, a timeout, an idempotency key) as the last argument.
  */
 export class StepwellClient {
   /** Every operation by its path. An error answer is returned as `error` and not thrown. */
@@ -370,12 +370,12 @@ export class StepwellClient {
     return (await this.call("PollTasks", input, options)).tasks;
   }
 
-  /** Answers a task with its step's output, any JSON value. A task that the worker no longer holds is a conflict. */
+  /** Completes a task. `output`, any JSON value, becomes the output of the task's step. A task that the worker no longer holds is a conflict. */
   async completeTask(organizationId: string, taskId: string, output: unknown, options?: CallOptions) {
     return await this.call("CompleteTask", { path: { organizationId, taskId }, body: { output } }, options);
   }
 
-  /** Fails a task. The step's `retry` decides whether it is tried again. */
+  /** Fails a task. The step is tried again as its `retry` says, unless `retryable` is false. */
   async failTask(organizationId: string, taskId: string, body: RequestBody<"FailTask">, options?: CallOptions) {
     return await this.call("FailTask", { path: { organizationId, taskId }, body }, options);
   }
@@ -387,7 +387,8 @@ export class StepwellClient {
 
   /**
    * Answers a task in one attempt and without an Idempotency-Key, which costs the service about a third less. A repetition gets 409, like any answer
-   * that comes too late. `Worker` uses this method, because it answers thousands of tasks. The methods above repeat a failed attempt by themselves.
+   * that comes too late. `Worker` uses this method, because it answers thousands of tasks. `completeTask`, `failTask` and `releaseTask` repeat a
+   * failed attempt by themselves.
    */
   async answerTask<Answer extends keyof TaskAnswers>(
     organizationId: string,

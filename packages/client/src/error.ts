@@ -26,8 +26,9 @@ export interface InputProblem {
 }
 
 /**
- * Thrown for every answer that is not a success, when the service cannot be reached, and when a call takes longer than its `timeoutMs` (in the last
- * two cases the `status` is 0). `isNotFound` and the other functions below distinguish the errors.
+ * Thrown for every answer that is not a success or does not come from Stepwell, and for a request that cannot be sent. Also thrown, with the `status`
+ * 0, when the service cannot be reached and when a call takes longer than its `timeoutMs`. `isNotFound` and the other functions below distinguish the
+ * errors.
  */
 export class StepwellError extends Error {
   /**
@@ -35,14 +36,17 @@ export class StepwellError extends Error {
    * answer. `TimeoutError` means that the call took longer than its `timeoutMs`.
    */
   readonly code: string;
-  /** The HTTP status, or 0 if there was no answer. For a value that cannot be a part of a path, such as `..`, it is 400, and no request is sent. */
+  /**
+   * The HTTP status, or 0 if there was no answer or the call took too long. For a value that cannot be a part of a path, such as `..`, it is 400, and
+   * no request is sent.
+   */
   readonly status: number;
   readonly title: string;
   /** A sentence that says what is wrong and what to do. `message` also lists what `errors` has, unless `detail` says it all. */
   readonly detail: string;
   /**
-   * A URN that names the kind of error. It is more precise than `code` where a program can ask a person for something that is missing
-   * (`…:password-needed`).
+   * A URN that names the kind of error. If the request lacks something for which a program can ask a person, such as a password, the URN says what
+   * (`…:password-needed`), which `code` does not.
    */
   readonly type: string | undefined;
   /** The id of the request in the log of the service. */

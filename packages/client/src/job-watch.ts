@@ -6,7 +6,7 @@ import { type ServerSentEvent, ServerSentReader } from "./server-sent.ts";
 import { withinTime } from "./time-limit.ts";
 import { parsed, resultOf, type Transport } from "./transport.ts";
 
-/** One transition of a job, such as `step.started`. `sequence` counts from 1 without gaps. The `type` decides which other fields there are. */
+/** One entry of a job's history, such as `step.started`. `sequence` counts from 1 without gaps. The `type` decides which other fields there are. */
 export type HistoryEntry = components["schemas"]["HistoryEntry"];
 
 export interface WatchOptions extends OutageOptions {

@@ -2,7 +2,7 @@ import { isPassing, type StepwellError } from "./error.ts";
 import { backoffMs, pause } from "./pause.ts";
 
 export interface OutageOptions {
-  /** Ends the waiting at once: it rejects with the signal's reason. */
+  /** Ends the call or the stream at once, with the signal's reason as the error. */
   readonly signal?: AbortSignal | undefined;
   /** How long the service may be out of reach, in milliseconds, before the waiting ends with an error. Default 120,000. */
   readonly maxOutageMs?: number | undefined;

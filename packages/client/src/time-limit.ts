@@ -10,8 +10,8 @@ export interface TimeLimit {
 
 /**
  * Does some work with a signal that is aborted when the caller's signal is aborted or the time is over. Rejects at that moment even if the work
- * ignores its signal, as a request may after a garbage collection. (AbortSignal.any is not used: it came with Node.js 20.3 and keeps its signals in
- * memory.)
+ * ignores its signal: after a garbage collection, a request may no longer notice that its signal is aborted. (AbortSignal.any is not used: it came
+ * with Node.js 20.3 and keeps its signals in memory.)
  */
 export async function withinTime<Result>(
   { signal, ms, late }: TimeLimit,

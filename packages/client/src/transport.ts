@@ -33,8 +33,8 @@ export interface CallOptions {
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * The key by which the service recognizes a repetition for 24 hours: 1 to 255 visible ASCII characters. Default: a new key for each call. If your
-   * process may end and repeat the call, store a key and pass it here.
+   * The key by which the service recognizes a repetition, usually for 24 hours: 1 to 255 visible ASCII characters. Default: a new key for each call
+   * that may make more than one attempt. If your program may repeat the call after a restart, store a key and pass it here.
    */
   readonly idempotencyKey?: string | undefined;
   /** How often this request is sent at most, including the first attempt. Default: that of the client. */
@@ -67,7 +67,7 @@ export interface Chance {
   readonly random: () => number;
 }
 
-/** Builds requests and sends them until they are answered. */
+/** Builds requests, and sends each of them again while another attempt can help and is allowed. */
 export class Transport {
   readonly #baseUrl: string;
   readonly #token: ClientOptions["token"];
@@ -90,7 +90,7 @@ export class Transport {
     this.#chance = chance;
   }
 
-  /** Returns the last answer of the service, which may be an error. Rejects when there was no answer. */
+  /** Returns the answer to the last attempt, which may be an error. Rejects if it got no answer, and if the call was aborted or took too long. */
   async send(route: Route, input: AnyInput, options: CallOptions = {}): Promise<Reply> {
     return await this.#repeat(route, input, options, (signal) => ({ signal, take: read }));
   }
@@ -143,8 +143,8 @@ export class Transport {
   }
 
   /**
-   * The pause is at least as long as the service asks for, and up to a tenth longer, so that the rejected requests do not all come back at the same
-   * moment.
+   * Returns the pause before the next attempt. If the service asks for a pause, up to a tenth is added to it, so that the rejected requests do not
+   * all come back at the same moment.
    */
   #pauseMs(askedMs: number | undefined, failedAttempts: number): number {
     const { random } = this.#chance;
@@ -242,7 +242,7 @@ export function resultOf(reply: Reply, { items, field = items }: Route): unknown
   return body;
 }
 
-/** Tells whether the body has the items of a list. Every item of every list is an object. */
+/** Tells whether the body has the list in its field `items`. Every item of every list is an object. True if the operation is not a list. */
 function isPage(body: object, items: string | undefined): boolean {
   if (items === undefined) return true;
   const list = (body as Readonly<Record<string, unknown>>)[items];

@@ -25,7 +25,7 @@ export interface WorkerOptions {
 
 /** What the work of a task may use besides its input. */
 export interface TaskControl {
-  /** Aborted when the worker no longer holds the task, and when the `graceSeconds` of `stop` are over. */
+  /** Aborted when the worker no longer holds the task, when the service no longer accepts the worker, and when `graceSeconds` of `stop` are over. */
   readonly signal: AbortSignal;
   /** Says how far the work has come, for people, as any JSON value. It is sent with the next heartbeat. */
   readonly progress: (value: unknown) => void;
@@ -108,8 +108,8 @@ export class Worker {
         });
         continue;
       }
-      // A busy worker waits for several free slots. If its tasks end at the same time, it would otherwise ask for one task, and then again for the
-      // others.
+      // A busy worker waits a moment for more free slots. Otherwise, if several of its tasks ended at the same time, it would ask for one task first,
+      // and then again for the others.
       if (free * leastShare < this.#concurrency && !this.#isGathered) {
         this.#isGathered = true;
         await pause(gatherMs, signal);
@@ -205,7 +205,7 @@ export class Worker {
         await this.#send(task, outcome);
         return;
       } catch (error) {
-        // Either the previous attempt has arrived, or another worker has the task by now. In both cases nothing is left to do.
+        // Either an earlier attempt has arrived, or the worker has lost the task. In both cases nothing is left to do.
         if (mayHaveArrived && isOver(error)) return;
         const instead = isUnsendable(error) ? insteadOf(outcome, error) : undefined;
         if (instead !== undefined) {
@@ -268,7 +268,7 @@ function insteadOf(outcome: Outcome, error: unknown): Outcome | undefined {
 }
 
 const untold =
-  "The work failed, and the service rejected the report of the failure: FailTask does not allow its type, message or time.";
+  "The work failed, and the service rejected the report of the failure: FailTask does not allow its type, message or retryAfterSeconds.";
 
 /** The service accepts no failure whose message is empty or longer than 10,000 characters. */
 function bounded(message: string): string {
@@ -295,7 +295,7 @@ function isTemporary(error: unknown): error is StepwellError {
   return error instanceof StepwellError && (error.status === 0 || error.status === 429 || error.status >= 500);
 }
 
-/** Returns the pause that the service asks for, or one that grows with the number of failures. */
+/** Returns the longer of two pauses: the one that the service asks for, up to `maxAskedSeconds`, and one that grows with the number of failures. */
 function pauseAfter(error: unknown, failures: number): number {
   const askedSeconds = error instanceof StepwellError ? (error.retryAfterSeconds ?? 0) : 0;
   return Math.max(Math.min(askedSeconds, maxAskedSeconds) * 1000, backoffMs(failures));
@@ -312,10 +312,10 @@ async function inTime(work: Promise<unknown>, ms: number): Promise<void> {
 
 const pollSeconds = 30;
 const maxTasksAtOnce = 100;
-/** A worker of which less than one slot in this many is free waits a moment for more free slots before it asks. */
+/** If less than one slot in this many is free, the worker waits a moment for more free slots before it asks for tasks. */
 const leastShare = 10;
 const gatherMs = 5;
-/** A rate limit asks for a pause of one minute at most. The worker makes no longer pause, whatever an answer asks for. */
+/** A rate limit asks for a pause of one minute at most. The worker never pauses for longer than that, whatever an answer asks for. */
 const maxAskedSeconds = 60;
 /** After this time, an answer that the service has not accepted is given up. Another worker gets the task when its lease has ended. */
 const maxAnswerMs = 600_000;

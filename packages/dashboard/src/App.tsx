@@ -9,15 +9,14 @@ import { SignedOut } from "./shell/SignedOut.tsx";
 import { Starting } from "./shell/Starting.tsx";
 
 /**
- * No page begins with this dialog, so it is loaded after the page is shown. If it cannot be loaded, errors on the page say that the session ended.
+ * This dialog is not needed at first, so it is loaded after the page is shown. If it cannot be loaded, only the errors of failed requests are shown.
  */
 const loadSessionEnded = () => import("./shell/SessionEnded.tsx").catch(() => ({ SessionEnded: () => null }));
 const SessionEnded = lazy(async () => ({ default: (await loadSessionEnded()).SessionEnded }));
 const whenPageStandsMs = 4_000;
 
 /**
- * The pages are shown only while a user is signed in. When the session ends, they stay under a dialog that asks for a
- * new sign-in.
+ * The pages are shown once a user has signed in. When the session ends, they stay visible under a dialog that asks for a new sign-in.
  */
 export function App() {
   const state = useSession();

@@ -1,6 +1,6 @@
 import type { components, operations } from "@stepwell/client";
 
-/** The types that the API document defines, under its names. This module needs neither the network nor the session, so the texts may use it. */
+/** The types that the API document defines, under its names. This module needs neither the network nor the session, so the modules in `texts` may use it. */
 export type Schemas = components["schemas"];
 
 /** The answer of an operation on success. */

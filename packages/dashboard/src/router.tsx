@@ -28,9 +28,9 @@ import { texts } from "./texts/texts.ts";
 
 /**
  * The only list of pages. The address of a page about workflows, jobs or task queues is `/app` followed by the API path of what the page shows, so
- * that each can be derived from the other. Other pages, such as those of the settings and the editor, have addresses of their own. Everything except
- * the shell is loaded when it is first needed. A page with a `tab` is among the tabs of its layout, and a page with a `link` is in the bar on top,
- * both in this order.
+ * that each can be derived from the other. Other pages, such as those of the settings, the editor and the history of a tag, have addresses of
+ * their own. Everything except the shell is loaded when it is first needed. A page with a `tab` is among the tabs of its layout, and a page with a
+ * `link` is in the bar on top, both in this order.
  */
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Broken });
 
@@ -272,7 +272,8 @@ export function createAppRouter() {
 }
 
 /**
- * The router fails on a path with a malformed percent-escape. So the path is rewritten. The router then finds no page at the new path, and says so.
+ * The router fails on a path with a malformed percent-escape. So each `%` of such a path is escaped. Nothing exists at the new path, and the reader
+ * is told so.
  */
 function makePathReadable(): void {
   const { pathname, search, hash } = window.location;

@@ -48,7 +48,7 @@ async function send(path: string, { input, method, idempotencyKey, ...place }: A
 
 const placeholder = "{organizationId}";
 
-/** A call by a path that is known only at run time. The client's types have only the known paths. */
+/** A call by a path that is known only at run time. The types of the client allow only the paths in the description of the API. */
 type Call = (
   path: string,
   init: { readonly body: unknown; readonly headers: Readonly<Record<string, string>>; readonly parseAs: "stream" },

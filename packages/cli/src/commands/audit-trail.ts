@@ -17,7 +17,7 @@ export function declareAudit(program: Command): void {
     .command("verify")
     .option(
       "--organization <id>",
-      "verify only the trail of this organization; by default all trails in the store, or that of the organization in use if the service is asked",
+      "verify only the trail of this organization; by default all trails in the store, or only that of the organization in use if STEPWELL_URL is set or a running service holds the store",
     )
     .option("--expect <number:hash>", "a seal that must exist: the newest one that an earlier verification printed")
     .description("compare the audit trail with its seals; exits with 1 if a row was changed, removed or inserted")

@@ -14,7 +14,7 @@ export function declareDeploy(program: Command): void {
     .argument("<file>", "a workflow definition, as JSON; - for standard input")
     .option("--tag <tag>", "the tag to point at the version", parseTag, "$LIVE")
     .option("--dry-run", "check the definition and say what would happen; change nothing")
-    .option("--strict", "treat a warning as an error, and do not deploy")
+    .option("--strict", "treat a warning as an error: deploy nothing if there is one")
     .description("register a definition as a new version of its workflow, unless it is unchanged, and tag it")
     .action(deploy);
 }
@@ -56,8 +56,8 @@ export async function deployText(
 }
 
 /**
- * Returns the name of the workflow that the definition names. A definition without a name cannot be sent, because the service checks each one as a
- * version of a workflow. So this process checks such a definition, and the function throws what is wrong with it.
+ * Returns the name of the workflow that the definition names. The service checks a definition only as a version of a workflow, so a definition
+ * without a name cannot be sent to it. Such a definition is checked in this process, and what is wrong with it is thrown.
  */
 async function workflowNameIn({ file, text }: Source): Promise<string> {
   const { workflowName } = parsed(text);
@@ -71,8 +71,8 @@ interface Source {
 }
 
 /**
- * Shows and returns the warnings of the definition. The service checks the definition, or this process if the service has no such workflow yet.
- * Throws when the definition is not valid.
+ * Shows and returns the warnings of the definition. Without a workflow id, the service does not have the workflow yet, and this process checks the
+ * definition. Otherwise the service checks it. Throws when the definition is not valid.
  */
 async function checked({ client, organizationId }: Connection, workflowId: string | undefined, { file, text }: Source) {
   const found =

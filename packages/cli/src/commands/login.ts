@@ -78,7 +78,7 @@ function addressIn(text: string): string {
 }
 
 async function endQuietly(provider: Provider, { refreshToken }: SignIn): Promise<void> {
-  // The session may have ended long ago. If not, it ends by itself when nobody uses it. So an error does not matter.
+  // The earlier session may have ended long ago. If not, it ends by itself when nobody uses it. So an error does not matter.
   await openid.tokenRevocation(provider, refreshToken).catch(() => undefined);
 }
 
@@ -106,7 +106,7 @@ async function chooseOrganization(signIn: SignIn, wanted: string | undefined): P
   }
   const begin = "You are signed in, but";
   if (chosen === undefined) {
-    const none = `${begin} none of your organizations has the name or id ${wanted}. Your organizations:`;
+    const none = `${begin} none of your organizations has the name, key or id ${wanted}. Your organizations:`;
     throw new CommandError("notFound", [none, ...linesOf(organizations)].join("\n"));
   }
   const several = `${begin} more than one of your organizations has the name ${wanted}. Sign in with the id of one of them:`;

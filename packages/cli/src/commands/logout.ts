@@ -7,8 +7,8 @@ import { show } from "../output/terminal.ts";
 
 /**
  * Ends the session at the service, then removes the sign-in from this machine, even if the service cannot be reached. The service is the one at
- * `url`, or else the one to which commands go. If they go there only because of `stepwell dev` in this directory, and nobody is signed in there, the
- * last sign-in is ended instead.
+ * `url`, or else the one that a profile, STEPWELL_URL or `stepwell dev` in this directory names. If nothing names a service, or if nobody is signed
+ * in at the service of `stepwell dev`, the last sign-in is ended.
  */
 export async function logout({ url }: { readonly url?: string }): Promise<void> {
   const { by, baseUrl: address } =

@@ -11,7 +11,7 @@ export function declareQueue(program: Command): void {
   const queue = program.command("queue").description("the queues from which workers take tasks");
   queue
     .command("list")
-    .description("list the queues: how many tasks wait, for how long, and how many workers ask")
+    .description("list the queues: how many tasks wait, how long the oldest has waited, and how many workers ask")
     .action(listQueues);
   queue
     .command("show")
@@ -26,7 +26,7 @@ export function declareQueue(program: Command): void {
   queue.command("resume").argument("<queue>").description("hand out tasks of a paused queue again").action(resumeQueue);
   const submit = queue
     .command("submit")
-    .argument("<queue>", "the queue of a worker")
+    .argument("<queue>", "the queue from which a worker takes the task")
     .option("--input <json>", "what the worker receives: JSON, @FILE, or - for standard input", parseJson, {})
     .option(
       "--priority <number>",
@@ -89,7 +89,7 @@ async function submitTask(queue: string, { input, priority, wait, ...place }: Su
 type TaskQueue = Awaited<ReturnType<StepwellClient["listTaskQueues"]>>[number];
 
 const noQueues =
-  "There is no task queue yet. `stepwell queue submit QUEUE` puts a task into one, and `stepwell sample worker.ts` prints a worker.";
+  "No task queue is in use. `stepwell queue submit QUEUE` puts a task into one, and `stepwell sample worker.ts` prints a worker.";
 
 async function update(queue: string, paused: boolean, place: Place): Promise<TaskQueue> {
   const { client, organizationId } = await connect(place);

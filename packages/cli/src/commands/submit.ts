@@ -12,7 +12,7 @@ export function declareSubmit(program: Command): void {
     .command("submit")
     .argument("<workflow>", "a workflow's name or id")
     .option("--input <json>", "the job's input: JSON, @FILE, or - for standard input", parseJson, {})
-    .option("--tag <tag>", "which version to run", "$LIVE")
+    .option("--tag <tag>", "run the version with this tag", "$LIVE")
     .addOption(
       new Option("--version <version>", "run this version instead of a tagged one: its number or its id")
         .argParser(parseVersion)
@@ -49,8 +49,8 @@ async function submit(workflow: string, options: SubmitOptions): Promise<void> {
 }
 
 /**
- * Returns how long the request that submits the job waits for it: most jobs soon end or wait for events. On a terminal this request does not wait, so
- * that the progress can be shown.
+ * Returns for how long the service may hold its answer to the submission. Most jobs soon end or wait for events, so this first request is often
+ * enough. On a terminal, the submission does not wait for the job, so that the progress can be shown.
  */
 export function firstWait(wait: number): { readonly waitSeconds?: number } {
   return wait === 0 || hasLiveTerminal() ? {} : { waitSeconds: Math.min(wait, maxFirstWaitSeconds) };

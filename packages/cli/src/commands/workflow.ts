@@ -15,7 +15,7 @@ export function declareWorkflow(program: Command): void {
   workflow
     .command("show")
     .argument("<workflow>", "its name or its id")
-    .option("--tag <tag>", "with --definition: print that of the version with this tag", "$LIVE")
+    .option("--tag <tag>", "with --definition: print the definition of the version with this tag", "$LIVE")
     .addOption(
       new Option("--version <version>", "print the definition of this version: its number or its id")
         .argParser(parseVersion)

@@ -1,8 +1,8 @@
 import { CommandError } from "../exit-code.ts";
 
 /**
- * Returns the address of a service in the spelling under which sign-ins are stored: without a slash at the end. Throws when the text is not such an
- * address.
+ * Returns the address of a service in the spelling under which sign-ins are stored: without a slash at the end. Throws when the text is not the
+ * address of a service.
  */
 export function parseAddress(text: string, source?: string): string {
   const url = URL.parse(text);

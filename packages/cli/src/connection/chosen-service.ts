@@ -11,9 +11,9 @@ export type ChosenService =
   | { readonly by: "nothing"; readonly baseUrl?: undefined; readonly profile?: undefined };
 
 /**
- * Finds the first service that is named: by the named profile, by STEPWELL_URL, by `stepwell dev` in this directory, or by the profile in use. With
- * this order, a command that tries something out in this directory does not change a service elsewhere. If the file of `stepwell dev` would be next,
- * but its address is not a loopback address, the file is ignored with a warning.
+ * Finds the service by the first of these that names one: the named profile, STEPWELL_URL, the file of `stepwell dev` in this directory, the profile
+ * in use. The file comes before the profile in use, so that a command that tries something out in this directory does not change a service elsewhere.
+ * A file whose address is not a loopback address is ignored with a warning.
  */
 export function chooseService(namedProfileName: string | undefined): ChosenService {
   const named = namedProfile(namedProfileName);
@@ -28,8 +28,8 @@ export function chooseService(namedProfileName: string | undefined): ChosenServi
 }
 
 /**
- * Returns the file of `stepwell dev` in this directory if it is that of the service at this address. The file may come from somebody else, for
- * example with a cloned repository. So it counts only if its service runs on this machine.
+ * Returns the file of `stepwell dev` in this directory if it names this address. The file may come from somebody else, for example with a cloned
+ * repository. So the file counts only if the address is one of this machine.
  */
 export function devServiceAt(baseUrl: string): Partial<DevFile> | undefined {
   const file = devFileHere();

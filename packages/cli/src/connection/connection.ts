@@ -23,7 +23,7 @@ export interface Access {
   readonly baseUrl: string;
   /** Where the client's token comes from. */
   readonly from: "STEPWELL_TOKEN" | "stepwell login" | "stepwell dev";
-  /** The name, the key or the id of the chosen organization; undefined if the organization follows from the token. */
+  /** The name, the key or the id of the chosen organization; undefined if none is chosen. */
   readonly organization: string | undefined;
 }
 
@@ -67,8 +67,8 @@ function tokenHere(): string | undefined {
 }
 
 /**
- * The error for STEPWELL_TOKEN where only `stepwell dev` names a service. If the command went on to the profile in use or the last sign-in, it would
- * change a service elsewhere, although the user tries something out in this directory.
+ * The error for a set STEPWELL_TOKEN when the address comes from the file of `stepwell dev`. If the command went on to the profile in use or the last
+ * sign-in, it would change a service elsewhere, although the user tries something out in this directory.
  */
 function tokenWithoutAddress(baseUrl: string): CommandError {
   const why = `STEPWELL_TOKEN is set, but STEPWELL_URL is not. The token is not sent to ${baseUrl}, the address in ${devFilePathHere()}, because that file may come from somebody else.`;
@@ -76,7 +76,7 @@ function tokenWithoutAddress(baseUrl: string): CommandError {
   return new CommandError("notAllowed", `${why} ${how}`);
 }
 
-/** A profile names the service and the organization, so with a profile STEPWELL_ORGANIZATION is not read. */
+/** Returns the organization that the profile names, if any. Without a profile, returns that of STEPWELL_ORGANIZATION. */
 function organizationHere(profile: Profile | undefined): string | undefined {
   const named = profile === undefined ? process.env.STEPWELL_ORGANIZATION : profile.organization;
   return named === "" ? undefined : named;

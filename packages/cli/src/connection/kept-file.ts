@@ -10,8 +10,8 @@ export function keptPath(name: string): string {
 }
 
 /**
- * The home directory of this user. An empty HOME counts as not set: otherwise tokens would be written into the working directory. A user without an
- * account has no home directory: the path of the null device is returned, in which nothing is kept.
+ * The home directory of this user. An empty HOME counts as not set: otherwise tokens would be written into the working directory. A user
+ * without an account on this machine has no home directory. The path of the null device is then returned, so that nothing can be kept.
  */
 function homeDirectory(): string {
   try {

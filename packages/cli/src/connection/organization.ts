@@ -4,7 +4,7 @@ import { isId } from "../id.ts";
 
 type Organization = Item<"ListOrganizations">;
 
-/** Returns the id of an organization, given by name, key or id; without one, the id of the token's only organization. */
+/** Returns the id of the organization with the name, key or id `wanted`. Without `wanted`, returns the id of the token's only organization. */
 export async function organizationIdOf(client: StepwellClient, wanted: string | undefined): Promise<string> {
   if (wanted !== undefined && isId(wanted)) return wanted.toLowerCase();
   const own = wanted === undefined ? (await client.whoAmI()).organizationId : undefined;

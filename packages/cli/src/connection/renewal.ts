@@ -5,8 +5,8 @@ import { discover, explained, type IssuedTokens, isPassing, tokensIn } from "./o
 import { findSignIn, replaceSignIn, type SignIn } from "./stored-sign-ins.ts";
 
 /**
- * A sign-in is renewed this long before its end. This is long enough for a request that the service holds, and short enough that most commands renew
- * nothing.
+ * A sign-in is renewed this long before its id token ends. This is long enough for a request that the service holds, and short enough that most
+ * commands renew nothing.
  */
 const renewBeforeMs = 120_000;
 
@@ -43,9 +43,9 @@ async function renewedIfReachable(signIn: SignIn): Promise<SignIn> {
 }
 
 /**
- * Returns the sign-in with an id token that stays valid for a while. Another command may have renewed the sign-in while this one waited for hours.
- * The refresh token that this one still has would then count as stolen, which ends the session. So each renewal begins with the newest sign-in that
- * is stored. If two commands renew it at the same time, both get the same successor, for 30 seconds.
+ * Returns the sign-in with an id token that stays valid for a while. Another command may have renewed the sign-in while this command waited for
+ * hours. If this command then used its old refresh token, the service would take the token for stolen and end the session. So each renewal begins
+ * with the newest sign-in that is stored. If two commands use the same refresh token within 30 seconds, the service gives both the same new tokens.
  */
 async function renewed(signIn: SignIn): Promise<SignIn> {
   if (isLasting(signIn)) return signIn;

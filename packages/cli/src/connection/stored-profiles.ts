@@ -2,7 +2,7 @@ import { renameSync, writeFileSync } from "node:fs";
 import { CommandError } from "../exit-code.ts";
 import { aloneWith, keep, keptPath, readKept } from "./kept-file.ts";
 
-/** A named place to work in. It holds no secret: commands use STEPWELL_TOKEN there, or the sign-in at its address. */
+/** What the name of a profile stands for. A profile holds no secret: commands use STEPWELL_TOKEN, or the sign-in at the profile's address. */
 export interface Profile {
   readonly url: string;
   /** Name, key or id. */
@@ -54,7 +54,7 @@ function storedIn(text: string): StoredProfiles {
   return { ...content, profiles };
 }
 
-/** Writes the file completely or not at all. */
+/** Changes the stored profiles. The file is written completely or not at all. */
 export async function changeProfiles(next: (stored: StoredProfiles) => StoredProfiles): Promise<void> {
   await aloneWith(path(), () => {
     const content = next(readProfiles());

@@ -16,7 +16,8 @@ export async function watchDefinitions(place: Place, places: readonly Watched[])
   const deploy = async (file: string) => {
     try {
       const text = readText(file);
-      // The file system often reports one change twice. A file that was saved again unchanged is deployed again: its deployment may have failed.
+      // The file system often reports one change twice: the second report has the same time and text. A file that was saved again without a change
+      // has a new time, and is deployed again, because its last deployment may have failed.
       const change = `${statSync(file).mtimeMs} ${text}`;
       if (deployed.get(file) === change) return;
       deployed.set(file, change);
@@ -45,7 +46,7 @@ export interface Watched {
 /** Throws if there is no such file or directory. */
 export function watched(path: string): Watched {
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) throw new CommandError("usage", `There is no file ${path}.`);
+  if (found === undefined) throw new CommandError("usage", `There is no file or directory ${path}.`);
   if (found.isDirectory()) return { directory: path, holds: (name) => name.endsWith(".json") };
   return { directory: dirname(path), holds: (name) => name === basename(path) };
 }
@@ -55,7 +56,7 @@ async function settled(): Promise<void> {
   await sleep(50);
 }
 
-/** Prints a line for each job, of the newest 50, that is new or has made progress, until the service stops. */
+/** Watches the newest 50 jobs until the service stops. Prints a line when a job is new or has made progress. */
 export async function showJobsLive({ client, organizationId }: Place): Promise<void> {
   const shown = new Map<string, string>();
   const recent = { path: { organizationId }, query: { pageSize: 50 } };

@@ -73,8 +73,8 @@ interface Seeded {
 }
 
 /**
- * Each part is created only if it is missing, so an interrupted seeding can be continued. dev.json is written once, at the end, so the commands that
- * read it never see half of it. Without that file, the next start makes another token and password.
+ * Creates the owner, the sample workflow and a sample job, each only if it is missing, so an interrupted seeding can be continued. dev.json is
+ * written at the end, so the commands that read it never see half of it. Without that file, the next start makes another token and password.
  */
 async function seed(config: Config, service: RunningService): Promise<Seeded> {
   const { baseUrl } = service;

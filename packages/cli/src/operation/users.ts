@@ -15,7 +15,7 @@ import { type Result, show } from "../output/terminal.ts";
 
 type Database = Awaited<ReturnType<typeof openStore>>;
 
-/** Helps a user who forgot the password. With `removeSecondFactor`, also helps a user who lost the authenticator app and the recovery codes. */
+/** Prints a link with which a user sets a new password. With `removeSecondFactor`, also removes the user's second factor, at once. */
 export async function resetLink(email: string, options: { removeSecondFactor?: boolean }): Promise<void> {
   const removesSecondFactor = options.removeSecondFactor === true;
   await withUser(email, async (database, config) => {

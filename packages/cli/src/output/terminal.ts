@@ -32,7 +32,7 @@ export function show({ value, text, quiet = [] }: Result): void {
   else for (const line of [quiet].flat()) print(line);
 }
 
-/** Prints a value with `--json` only. For the other forms, the command then reports an error. */
+/** Prints a value with `--json`, and nothing in the other forms. In every form, the command then reports an error. */
 export function showValue(value: unknown): void {
   if (form === "json") printJson(value);
 }

@@ -2373,7 +2373,7 @@ export interface components {
         };
         /**
          * HistoryEntry
-         * @description One transition of a job. Which fields there are depends on the type.
+         * @description One entry of a job's history. Which fields there are depends on the type.
          */
         HistoryEntry: {
             /** @description The number of the entry within the job, counted from 1 without gaps. */

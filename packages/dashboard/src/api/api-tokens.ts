@@ -28,7 +28,7 @@ export function apiTokensQuery(organizationId: string) {
   });
 }
 
-/** The first 200 tokens, which are all tokens of most organizations. Pages take the tokens' names from them. */
+/** The names of the first 200 tokens, by the tokens' ids. Most organizations have no more tokens. */
 export function apiTokenNamesQuery(organizationId: string) {
   return queryOptions({
     queryKey: [...apiTokensQueryKey(organizationId), "names"],
@@ -69,7 +69,7 @@ export interface ApiTokenChange {
   readonly boundTo?: NonNullable<ApiToken["boundTo"]> | null;
 }
 
-/** Only this answer has the token. */
+/** Only this answer has the token's secret. */
 export async function createApiToken(organizationId: string, body: ApiTokenWish) {
   return await resultOf(api.POST(path, { params: { path: { organizationId } }, body }));
 }

@@ -29,8 +29,8 @@ export async function resultWithEtag<Data>(call: Call<Data>): Promise<WithEtag<D
 }
 
 /**
- * Returns the header of a change that is made only in the state with this ETag, so that nobody undoes the change of somebody else unknowingly. If a
- * proxy removed the ETag, the change is made in any state.
+ * Returns the header with which the service makes a change only if the state still has this ETag. So nobody undoes the change of somebody else
+ * unknowingly. If a proxy removed the ETag, the change is made in any state.
  */
 export function ifMatch(etag: string | undefined): { readonly "If-Match"?: string } {
   return etag === undefined ? {} : { "If-Match": etag };

@@ -16,7 +16,7 @@ export function membersQueryKey(organizationId: string) {
   return ["organizations", organizationId, "members"] as const;
 }
 
-/** The first 200 members. Most organizations have no more. Pages take the members' names from this list. */
+/** The names of the first 200 members, by the members' ids. Most organizations have no more members. */
 export function memberNamesQuery(organizationId: string) {
   return queryOptions({
     queryKey: [...membersQueryKey(organizationId), "names"],
@@ -53,7 +53,7 @@ function meaningOf({ roles }: Member): string {
   return JSON.stringify([...roles].sort());
 }
 
-/** One member, with the number of API tokens that this member made. */
+/** One member, with the number of API tokens that this member made and that are not revoked. */
 export function memberQuery({ organizationId, userId }: MemberKey) {
   return queryOptions({
     queryKey: [...membersQueryKey(organizationId), "one", userId],

@@ -8,7 +8,7 @@ export function usePermission(organizationId: string, permission: Permission): b
   return data?.permissions.includes(permission) ?? false;
 }
 
-/** Tells whether the permissions are known, or cannot be read. A page that is shown earlier moves when its buttons appear. */
+/** Tells whether the permissions are known, or cannot be read. If a page were shown before, it would move when its buttons appear. */
 export function useHasPermissions(organizationId: string): boolean {
   return !useQuery(ownPermissionsQuery(organizationId)).isPending;
 }

@@ -7,7 +7,10 @@ export interface InputProblem {
   readonly detail: string;
 }
 
-/** Thrown for every answer that is not a success, and when the service cannot be reached (`status` 0). */
+/**
+ * A problem that a page can show. Thrown for every answer that is not a success, and when the service cannot be reached
+ * (`status` 0). `changedMeanwhile` and `asProblem` make it in other cases.
+ */
 export class ProblemError extends Error {
   readonly title: string;
   readonly status: number;
@@ -54,8 +57,8 @@ export function problemOf(error: unknown, response: Response): ProblemError {
 const changedCode = "PreconditionFailedError";
 
 /**
- * The problem of a change that was not made because its subject is no longer as it was shown. The service's own words name ETags, which no page
- * shows.
+ * Returns the problem of a change that was not made, because what it should change is no longer as the page showed it. The service's own words name
+ * ETags, which no page shows.
  */
 export function changedMeanwhile(requestId?: string): ProblemError {
   const { changedTitle, changed } = texts.problem;

@@ -11,7 +11,7 @@ export function rolesQueryKey(organizationId: string) {
   return ["organizations", organizationId, "roles"] as const;
 }
 
-/** Reads the roles of all pages at once, because most organizations have only a few dozen. */
+/** Reads the whole list of roles, page by page, because most organizations have only a few dozen. */
 export function rolesQuery(organizationId: string) {
   return queryOptions({
     queryKey: rolesQueryKey(organizationId),
@@ -39,7 +39,7 @@ export async function createRole(organizationId: string, header: IdempotencyHead
   return await resultOf(api.POST(path, { params: { path: { organizationId }, header }, body }));
 }
 
-/** Changes the role if it is still as it was shown. The id names the role, because it stays the same when the name changes. */
+/** Changes the role if it is still as it was shown. The path has the role's id instead of its name, because the id never changes. */
 export async function updateRole(organizationId: string, shown: Role, body: RoleWish) {
   const path = { organizationId, role: shown.roleId };
   const isAsShown = (present: Role) => meaningOf(present) === meaningOf(shown);

@@ -23,7 +23,7 @@ export interface UserTokenWish {
   readonly code?: string;
 }
 
-/** Only this answer has the token. */
+/** Only this answer has the token's secret. */
 export async function createUserToken(body: UserTokenWish) {
   return await resultOf(api.POST("/account/tokens", { body }));
 }

@@ -30,7 +30,7 @@ export function workflowsQuery(organizationId: string) {
   });
 }
 
-/** The first 200 workflows, which are all workflows of most organizations. Pages take the workflows' names from them. */
+/** The names of the first 200 workflows, by the workflows' ids. Most organizations have no more workflows. */
 export function workflowNamesQuery(organizationId: string) {
   return queryOptions({
     queryKey: ["organizations", organizationId, "workflows", "names"],
@@ -85,7 +85,7 @@ export function versionQuery(key: WorkflowKey, versionId: string) {
   });
 }
 
-/** Reads the tags of all pages at once, because a tag that is missing here would be taken for a new one. */
+/** Reads the whole list of tags, page by page, because a tag that is missing here would be taken for a new one. */
 export function tagsQuery(key: WorkflowKey) {
   return queryOptions({
     queryKey: [...workflowQueryKey(key), "tags"],

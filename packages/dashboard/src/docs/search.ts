@@ -22,8 +22,8 @@ export function search(rows: readonly Row[], query: string): readonly Found[] {
 const maxFound = 20;
 
 /**
- * Returns the score of a row; 0 if a word is missing. The score is highest if the heading is equal to the query. A word in a heading counts more than
- * one in the name of a page, which counts more than one in the text.
+ * Returns the score of a row; 0 if a word is missing. The score is highest if the heading is equal to the query. A word counts most if it is in the
+ * heading, less if it is in the name of the page, and least if it is only in the text.
  */
 function scoreOf([, page, heading, text]: Row, words: readonly string[]): number {
   const [lowerPage, lowerHeading, lowerText] = [page.toLowerCase(), heading.toLowerCase(), text.toLowerCase()];
@@ -68,7 +68,7 @@ function snippetOf(text: string, words: readonly string[]): readonly string[] {
   return pieces;
 }
 
-/** A short word, such as "a", is a part of most longer words. It is marked only if it is a word of its own. */
+/** Returns a pattern for the places to mark. A short word, such as "a", is a part of many other words, so it is marked only as a word of its own. */
 function patternOf(word: string): string {
   const escaped = word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
   return word.length < minPartLength ? `(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])` : escaped;

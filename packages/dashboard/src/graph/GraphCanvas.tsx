@@ -44,7 +44,7 @@ function Canvas(props: StepGraphProps) {
   const nodes = useNodes(layout, props, wanted);
 
   const onKeyDown = (event: KeyboardEvent) => {
-    // Together with Alt, Control or Meta, the browser uses the arrow keys for something else, such as to go back.
+    // While Alt, Control or Meta is pressed, the arrow keys belong to the browser, for example to go back.
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const from = (event.target as HTMLElement).closest<HTMLElement>("[data-step]")?.dataset.step;
     if (from === undefined) return;

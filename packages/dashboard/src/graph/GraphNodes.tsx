@@ -12,7 +12,7 @@ export interface GraphNodeData extends Record<string, unknown> {
   readonly label: string;
   /** The executor's title. */
   readonly executor: string;
-  /** The transitions that lead from the step, and the branch of the step, in words. */
+  /** The branch that contains the step, and the transitions that lead from the step, in words. */
   readonly description: string;
   /** The look of the step in a job; undefined if no job is shown, null if the job has not reached this step. */
   readonly look: StepLook | null | undefined;

@@ -22,9 +22,9 @@ export interface GraphBranch {
 }
 
 export interface NextWay {
-  /** The step to which the transition leads; null when the job, or the branch of the step, ends. */
+  /** The step to which the transition leads; null if the transition ends the job, or the branch that contains the step. */
   readonly step: string | null;
-  /** The condition under which the transition is taken, or "else" for the last one. Undefined if the step has only one transition. */
+  /** In a choice: the condition under which the transition is taken, "…" if the text has none yet, or "else". Undefined without a choice. */
   readonly condition?: string;
 }
 

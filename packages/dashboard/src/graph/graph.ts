@@ -18,7 +18,7 @@ export interface GraphEdge {
   readonly to: string;
   /** `branch`: from a step to the beginning of one of its branches. */
   readonly kind: "transition" | "failure" | "branch";
-  /** The errors for which, or the conditions of a choice under which, this transition is taken. The list is empty for a transition without either. */
+  /** The errors, or the conditions of a choice, that lead to this transition. The list is empty for all errors, and without a choice. */
   readonly on: readonly string[];
   /** True if the edge leads back to a step where the job was before, so that it forms a loop. */
   readonly isBack: boolean;
@@ -50,7 +50,7 @@ export function nameOf(id: string): string {
   return id.startsWith(stepId("")) ? id.slice(stepId("").length) : "";
 }
 
-/** Returns the key of a transition between two steps. The beginning and the end take part with an empty name. */
+/** Returns the key of a transition between two steps. An empty name stands for the beginning or the end. */
 export function wayKey(from: string, to: string, kind: GraphEdge["kind"] = "transition"): string {
   return JSON.stringify([from, to, kind]);
 }

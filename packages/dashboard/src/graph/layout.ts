@@ -186,7 +186,7 @@ function isDot(kind: GraphNode["kind"]): boolean {
 
 /**
  * Chooses the edges that the layout places. For each node it chooses one edge from the row above, which gives the node its place. Then it adds the
- * shortest edges, up to the bound.
+ * shortest of the other edges, as long as these pass at most `maxRowsPassed` rows together.
  */
 function nearEdges({ edges, ranks }: Graph): ReadonlySet<GraphEdge> {
   const near = new Set<GraphEdge>();

@@ -9,7 +9,7 @@ const layouts = new Map<string, Layout>();
 
 /**
  * Returns the layout of a definition's steps. The same steps get the same layout object, as long as their layout is among the last eight that were
- * used: a reader often looks at one job of a version after the other, and a layout of 500 steps takes tenths of a second.
+ * used: a reader often looks at several jobs of one version, and computing a layout of 500 steps takes tenths of a second.
  */
 export function recentLayoutOf(steps: readonly GraphStep[]): Layout {
   const key = JSON.stringify(steps);

@@ -26,7 +26,7 @@ export function regionOf(steps: readonly GraphStep[]): Region {
   const free = new Set(byName.keys());
   const main = first === undefined ? [] : claim(first.name, byName, free);
   const inBranches = new Map<GraphBranch, readonly string[]>();
-  // The list grows during the search, by the steps that are found in branches.
+  // The list grows during the search, by the steps of branches and by the steps that nothing leads to.
   const found = [...main];
   let seenCount = 0;
   const findBranches = () => {
@@ -72,7 +72,7 @@ export function lanesByStep(region: Region): ReadonlyMap<string, Lane> {
   return found;
 }
 
-/** Takes this step and all steps that can be reached from it, unless another line or branch has taken them. */
+/** Takes this step and the steps that its transitions reach, directly or over other steps. Leaves out each step that is taken already. */
 function claim(first: string, byName: ReadonlyMap<string, GraphStep>, free: Set<string>): string[] {
   const claimed: string[] = [];
   const take = (name: string) => {

@@ -15,7 +15,7 @@ export type SessionState =
   | { readonly status: "starting" }
   /** No user is signed in: the sign-in was cancelled or failed (`error` has the reason). */
   | { readonly status: "signed-out"; readonly error?: unknown }
-  /** The page was opened in a way for which browsers do not allow a sign-in. */
+  /** The page comes from another machine without TLS. Browsers do not allow a sign-in on such a page. */
   | { readonly status: "insecure" }
   | { readonly status: "signed-in"; readonly user: SignedInUser }
   /** The user is no longer signed in. The content of the page is kept, so that no typed text is lost. */

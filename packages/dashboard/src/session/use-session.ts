@@ -6,7 +6,7 @@ export function useSession(): SessionState {
   return useSyncExternalStore(session.subscribe, () => session.state);
 }
 
-/** The signed-in user, for pages that are shown only while a user is signed in. */
+/** Returns the user who signed in, also after the session has ended, since the page stays then. For pages that are shown only after a sign-in. */
 export function useUser(): SignedInUser {
   const state = useSession();
   if (state.status !== "signed-in" && state.status !== "ended") throw new Error("Nobody is signed in.");

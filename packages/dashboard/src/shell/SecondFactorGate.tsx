@@ -7,7 +7,7 @@ import { texts } from "../texts/texts.ts";
 
 /**
  * Wraps every page of an organization. Every member may ask for their own permissions. If that request is denied, the member lacks the second factor
- * that the organization demands. Then this is shown instead of the page, with a link to where the member can set up a second factor.
+ * that the organization demands. Then a text that says so replaces the page, with a link to where the member can set up a second factor.
  */
 export function SecondFactorGate() {
   const { organizationId } = useParams({ from: "/app/organizations/$organizationId" });

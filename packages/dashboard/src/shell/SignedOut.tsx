@@ -11,7 +11,7 @@ interface SignedOutProps {
   readonly isInsecure?: boolean;
 }
 
-/** Replaces every page while no user is signed in. */
+/** Replaces every page if the sign-in was cancelled or failed, or if the browser does not allow a sign-in. */
 export function SignedOut({ error, isInsecure = false }: SignedOutProps) {
   const { shell } = texts;
   const title = isInsecure ? shell.insecureTitle : error === undefined ? shell.signedOutTitle : shell.signInFailed;

@@ -47,7 +47,7 @@ function Navigation({ organizationId }: { readonly organizationId: string }) {
       {pages.map(({ fullPath, options }) => {
         const { link } = (options.staticData ?? {}) as StaticDataRouteOption;
         if (link === undefined) return null;
-        // The path of the first page is the beginning of all other paths, so it is the current page only if the address ends there.
+        // All other paths begin with the path of the first page. So the first page is the current page only if the address ends there.
         return (
           <Link
             key={fullPath}

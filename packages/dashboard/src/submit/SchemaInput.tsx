@@ -11,7 +11,7 @@ export interface SchemaInputProps {
   readonly field: SchemaField;
   readonly draft: Draft;
   readonly onChange: (draft: Draft) => void;
-  /** The place of the value in the input, as a JSON pointer. */
+  /** The place of the value in the whole value that the form asks for, as a JSON pointer. */
   readonly pointer: string;
   /** The problems, by pointer. */
   readonly problems: ReadonlyMap<string, string>;
@@ -61,7 +61,7 @@ function ReadText({ field, draft, onChange, pointer, problems }: SchemaInputProp
   const [typed, setTyped] = useState(() => textOfDraft(draft));
   const isJson = field.kind === "json";
   const read = (text: string) => (isJson ? jsonDraft(text) : numberDraft(text, field.kind === "integer"));
-  // By now, another entry of a list may be at this place. Then the text is made from the draft of that entry.
+  // When an entry of a list is removed, the next entry takes its place. Then the text is made from the draft of that entry.
   const text = textOfDraft(read(typed)) === textOfDraft(draft) ? typed : textOfDraft(draft);
   const change = (changed: string) => {
     setTyped(changed);
@@ -106,7 +106,7 @@ function UnionInput(props: SchemaInputProps) {
   const { variants = [] } = field;
   const [chosen, setChosen] = useState(-1);
   const fits = (index: number) => variants[index] !== undefined && isOf(variants[index], draft);
-  // By now, another entry of a list may be at this place. Then the kind is the one that the draft of that entry fits.
+  // When an entry of a list is removed, the next entry takes its place. Then the kind is the one that the draft of that entry fits.
   const isKept = draft === undefined || fits(chosen);
   const index = isKept ? chosen : variants.findIndex((_, one) => fits(one));
   const variant = variants[index];

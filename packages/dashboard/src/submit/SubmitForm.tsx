@@ -15,7 +15,7 @@ import { shownProblems } from "./shown-problems.ts";
 
 interface SubmitFormProps {
   readonly definition: string;
-  /** The input to begin with. Undefined means an empty input. */
+  /** The input to begin with. If it is undefined, the form begins with `emptyDraft`, which has the defaults of the schema. */
   readonly input: unknown;
   readonly error: Error | null;
   readonly isBusy: boolean;

@@ -23,7 +23,7 @@ interface SubmitJobDialogProps {
   readonly versionId?: string | undefined;
   /** The tag to begin with instead of `versionId`, if the tag still exists. */
   readonly tag?: string;
-  /** The input to begin with. If it is left out, the input is empty. */
+  /** The input to begin with. If it is left out, the input has only the defaults of the schema. */
   readonly input?: unknown;
   readonly onClose: () => void;
 }

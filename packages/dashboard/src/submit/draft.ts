@@ -19,8 +19,9 @@ export class Unfinished {
 export type Draft = unknown;
 
 /**
- * Returns the draft with which a form begins. A field with a default has it. Other optional fields are left out, and other required fields are empty.
- * Required numbers, booleans, choices and unions are left out too, until the user fills them in; a choice of only one value is made already.
+ * Returns the draft with which a form begins. A field with a default has that value. An optional field without a default is left out. Of the other
+ * fields, texts, lists and JSON values are empty, objects have the drafts of their fields, and a field that can have only one value has that value.
+ * The rest is left out until the user fills it in.
  */
 export function emptyDraft(field: SchemaField): Draft {
   if (field.default !== undefined) return field.default;
@@ -82,7 +83,7 @@ export function variantOf({ variants }: SchemaField, draft: Draft): SchemaField 
   return variants?.find((variant) => isOf(variant, draft));
 }
 
-/** Tells whether a draft can be a value of a field, judging by the field's kind and its fixed parts. */
+/** Tells whether a draft can be a value of a field, judging by the field's kind, its choices, and those properties that can have only one value. */
 export function isOf(field: SchemaField, draft: Draft): boolean {
   if (draft === undefined) return false;
   if (draft instanceof Unfinished) return ["number", "integer", "json"].includes(field.kind);

@@ -135,7 +135,7 @@ export function fieldOf(
 /** A schema with one of these keywords does not stand for one plain kind of value. */
 const composing = ["anyOf", "allOf", "oneOf", "if", "prefixItems", "patternProperties"] as const;
 
-/** The keywords that say nothing about the value. A schema with `anyOf` or `oneOf` can have them as well. */
+/** The keywords that do not restrict the value. A schema that has `anyOf` or `oneOf` and only these keywords besides is treated as a union. */
 const annotations: ReadonlySet<string> = new Set([
   "title",
   "description",
@@ -145,7 +145,10 @@ const annotations: ReadonlySet<string> = new Set([
   "$defs",
 ]);
 
-/** Returns the schemas of which one must be met. Undefined if there is only one schema, or if other keywords must be met as well. */
+/**
+ * Returns the schemas of which a value must meet one: those of `anyOf` or `oneOf`, or one for each entry of a list of types. Undefined for a schema
+ * with neither, and for one that combines `anyOf`, `oneOf` or a list of types with keywords that the form cannot combine.
+ */
 function alternativesOf(schema: Schema): readonly Json[] | undefined {
   const { type, title: _title, description: _description, default: _default, ...rest } = schema;
   const isPlain =

@@ -13,7 +13,7 @@ interface FormState {
   readonly pointer: string;
 }
 
-/** Maps the pointer of each field to the problem to show there: those of the form itself, and those in the service's answer. */
+/** Returns the problems to show, by the pointers of their fields: those that the form finds, and those in the service's answer. */
 export function shownProblems({ problems, isTried, error, pointer: base }: FormState): Map<string, string> {
   const shown = new Map<string, string>();
   for (const { pointer, detail } of error === null ? [] : asProblem(error).errors) {

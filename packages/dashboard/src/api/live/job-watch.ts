@@ -150,7 +150,7 @@ export class JobWatch {
     }
   }
 
-  /** Adds the entries that come next. All other entries are here already, or follow entries that this page has just requested. */
+  /** Adds the entries that directly follow the last one here. Others are here already, or come after entries that this page has just requested. */
   #add(received: readonly HistoryEntry[]): void {
     let next = this.sequence + 1;
     const fresh = received.filter(({ sequence }) => {
@@ -161,7 +161,7 @@ export class JobWatch {
     if (fresh.length > 0) this.#become({ entries: [...this.#feed.entries, ...fresh] });
   }
 
-  /** Stops following the job. A job that cannot be read must not keep the stream of the other jobs open. */
+  /** Stops following the job, so that no stream is opened for a job that cannot be read. */
   #fail(error: ProblemError): void {
     this.#stop?.abort();
     this.#become({ connection: "interrupted", error });

@@ -22,7 +22,7 @@ export type StreamNews =
 
 /** A stream that is silent for longer than this is lost. The service sends a heartbeat every 5 s, so one late heartbeat means nothing. */
 export const silenceMs = 12_000;
-/** If nothing arrives on a stream in this time, something between service and browser holds it back. */
+/** If nothing arrives on a new stream in this time, the page assumes that something between service and browser holds the stream back. */
 export const firstSignMs = 3_000;
 /** The service follows at most this many jobs on one stream. The pages of the other jobs ask by themselves. */
 const maxJobs = 50;
@@ -122,7 +122,8 @@ export class ManyJobsStream {
         const firstLeftMs = firstSignMs - (performance.now() - openedAt);
         timer = setTimeout(() => silent.abort(), heardAt === undefined ? firstLeftMs : silenceMs);
         const { value, done = true } = (await reader?.read().finally(() => clearTimeout(timer))) ?? {};
-        // The service ends a stream when all of its jobs have ended or cannot be read. With an unreadable job, the next stream would end at once.
+        // The service ends a stream when all of its jobs have ended or cannot be read. With an unreadable job, the next stream may end at once, so a
+        // longer pause is made.
         if (done) return isPartUnreadable ? "ended" : "read";
         heardAt = performance.now();
         const received = events.read(value ?? "");
@@ -144,7 +145,7 @@ export class ManyJobsStream {
     return await signedInFetch(new Request(`${baseUrl}/stream?${query}`, { headers, signal, cache: "no-store" }));
   }
 
-  /** Passes on the entries that arrived together as one batch, since the pages are drawn again each time. */
+  /** Passes on the entries of each job that arrived together in one message, since the pages are drawn again for each message. */
   #receive(events: readonly ServerSentEvent[]): void {
     const received = new Map<JobName, HistoryEntry[]>();
     for (const { type, data } of events) {
@@ -156,7 +157,7 @@ export class ManyJobsStream {
       else if (type === unreadable) this.#tell({ type: "unreadable", name, problem: told.problem as Problem });
     }
     for (const [name, entries] of received) {
-      // Meanwhile, a listener may have asked for earlier entries of this job.
+      // If a listener has just asked for earlier entries of this job, the received ones do not come next, and the sequence stays as it is.
       for (const { sequence } of entries)
         if (this.#sequences.get(name) === sequence - 1) this.#sequences.set(name, sequence);
       this.#tell({ type: "entries", name, entries });

@@ -14,9 +14,9 @@ export interface JobListener {
 const hiddenMs = 2_000;
 
 /**
- * One stream for all pages that a browser has open. Over HTTP/1.1 a browser opens at most six connections to one host, and a stream for each page
- * would take them all. One page leads: it holds a lock, has the stream, and passes the messages on over a channel. When it closes or is hidden,
- * another page gets the lock.
+ * One stream for all pages that a browser has open. Over HTTP/1.1 a browser opens at most six connections to one host, so six pages with a stream
+ * each would take them all. One page leads: it holds a lock, has the stream, and passes the messages on over a channel. When the leading page closes
+ * or is hidden, another page gets the lock.
  */
 class SharedStream {
   readonly #listeners = new Set<JobListener>();

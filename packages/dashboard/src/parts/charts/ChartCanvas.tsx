@@ -68,7 +68,7 @@ function optionsOf(
   return {
     width: element.clientWidth,
     height,
-    // The space on the right is for half of the text below the last bucket.
+    // Each text on the time axis is centred below its mark. The space on the right is for the half of the last text that goes beyond the drawing.
     padding: [8, 18, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: kind === "lines" } },
@@ -90,7 +90,7 @@ function optionsOf(
 }
 
 const wholeSteps = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
-/** The distances between marks on an axis of durations, in seconds, as on a clock: no axis has a mark every 200 seconds. */
+/** The distances that marks on an axis of durations may have, in seconds. They are round on a clock: 2 or 5 minutes, but not 200 seconds. */
 const timeSteps = [
   ...[0.001, 0.01, 0.1].flatMap((power) => [power, 2 * power, 5 * power]),
   ...[1, 2, 5, 10, 15, 30],

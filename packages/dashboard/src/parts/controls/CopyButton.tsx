@@ -6,7 +6,7 @@ import { Button, type ButtonProps } from "./Button.tsx";
 interface CopyButtonProps extends Omit<ButtonProps, "onClick" | "icon" | "children"> {
   /** The text, or a function that makes it if making it takes a while. */
   readonly text: string | (() => string);
-  /** The name of the copied value, for readers who cannot see the text beside the button. Default: "Copy". */
+  /** The text of the button. If `isIconOnly` is true, only screen readers read it out. Default: "Copy". */
   readonly label?: string;
   readonly isIconOnly?: boolean;
   readonly onCopied?: () => void;

@@ -10,7 +10,7 @@ interface ExpiryChoiceProps {
   readonly value: ExpiryDays;
   readonly onChange: (value: ExpiryDays) => void;
   readonly problem?: string | undefined;
-  /** The present end of an existing token, which the user may keep. */
+  /** The time at which an existing token expires now. The user may keep this time. */
   readonly present?: { readonly expiresAt?: string | undefined };
 }
 

@@ -11,8 +11,8 @@ interface Opened {
 const loadOpenMenu = () => import("./OpenMenu.tsx");
 
 /**
- * A list of commands or choices under a button. No page begins with an open menu, so its code is loaded when the
- * pointer or the focus comes near the button.
+ * A list of commands or choices under a button. No page begins with an open menu, so the code of the list is loaded when the pointer or the focus
+ * reaches the button.
  */
 export function Menu(props: MenuProps) {
   const [opened, setOpened] = useState<Opened | undefined>();

@@ -11,7 +11,7 @@ interface DefinitionDiffProps {
 /** The number of unchanged lines that are shown before and after a change. */
 const contextLines = 3;
 
-/** The differences between two definitions. Both are first formatted in the same way, so that different formatting does not count. */
+/** The differences between two definitions. Both are first formatted in the same way, so that only other differences are shown. */
 export function DefinitionDiff({ before, after }: DefinitionDiffProps) {
   const hunks = useMemo(() => hunksOf(diffLines(linesOf(before), linesOf(after))), [before, after]);
   const lines = hunks.flatMap((hunk) => (hunk.kind === "lines" ? hunk.lines : []));

@@ -24,7 +24,7 @@ interface ListPanelProps<Row> {
   readonly foldLines?: number;
 }
 
-/** A list in pages, in one of its states: loading, failed, empty, or shown. */
+/** A list in pages, with what is shown while it is loaded, when it is empty, and after an error. */
 export function ListPanel<Row>(props: ListPanelProps<Row>) {
   const { title, caption, query, rows, rowKey, columns, empty, actions, foldLines } = props;
   const { error, refetch, hasNextPage } = query;

@@ -24,7 +24,7 @@ const token = new RegExp(
   "uy",
 );
 
-/** Returns the offset of the first character that JSON does not allow at its place. */
+/** Returns the offset at which a text stops being JSON. If the text only ends too early, this is its end. Undefined for a text that is JSON. */
 function syntaxErrorIn(text: string): number | undefined {
   const open: string[] = [];
   let expected: Expected = "value";

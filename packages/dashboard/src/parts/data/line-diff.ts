@@ -3,7 +3,7 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** Two texts with more changed lines than this have little in common, and finding the changes would take long. */
+/** If more lines than this are removed and added, the search for the changes is given up, because it would take long. */
 const maxChanges = 500;
 
 /**

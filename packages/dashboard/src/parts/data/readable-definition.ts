@@ -1,4 +1,4 @@
-/** Returns the definition as it was sent. If it is a single line, it is formatted, so that people can read it. */
+/** Formats a definition that is a single line, so that people can read it. Returns any other definition as it was sent. */
 export function readable(definition: string): string {
   if (definition.trim().includes("\n")) return definition;
   try {

@@ -23,7 +23,6 @@ interface ConfirmDialogProps {
   readonly children?: ReactNode;
 }
 
-/** Asks the user to confirm an action. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const {
     isOpen,

@@ -23,7 +23,7 @@ export function OnDemand({ waiting, instead = <NotLoaded />, children }: OnDeman
   );
 }
 
-/** Asks the reader to load the whole page again. A second attempt may not be enough, because browsers and the loader remember a part that failed. */
+/** Asks the reader to load the whole page again. A second attempt may not be enough, because React and some browsers remember that a part failed. */
 function NotLoaded() {
   const { parts, shell } = texts;
   return (

@@ -5,8 +5,8 @@ import { usePermission } from "../../api/permissions.ts";
 import { workflowNamesQuery } from "../../api/workflows.ts";
 
 /**
- * Returns the name of a user, an API token or a workflow. Undefined for other kinds, for things that no longer exist, for things that are not among
- * the first 200 of their kind, if the reader has no permission to see the names, and until the names are loaded.
+ * Returns the name of a user, an API token or a workflow. Undefined until the names are loaded, and always if the reader has no permission to see
+ * them. Also undefined for other kinds, for things that no longer exist, and for things that are not among the first 200 of their kind.
  */
 export function useNameOf(organizationId: string, type: string, id: string): string | undefined {
   const mayReadMembers = usePermission(organizationId, "member:read");

@@ -74,7 +74,7 @@ export const sessions = {
   endTitle: (device: string) => `End the session of ${device}?`,
   endText: "It ends within seconds. Then the person who uses it must sign in again.",
   endApplicationText: (name: string) =>
-    `All of your sessions of the application ${name} end within seconds, in other browsers too. When you sign in there again, you are asked again whether you agree.`,
+    `All of your sessions of the application ${name} end within seconds, in other browsers too. When you sign in there again, you are asked again whether the application may act for you.`,
   ended: "The session is ended",
   none: "No valid session",
 } as const;

@@ -92,7 +92,6 @@ export const job = {
     unmatched: "kept, but no step of this version ever waits for it",
     duplicate: "the job has it already",
   },
-  /** The event is only for this wait. */
   sendsFor: (step: string, branch: string) => `An event that you send here is only for ${step} in ${branch}.`,
   sendFor: "For",
   sendForHint: "Several branches may wait for the same event. Choose the branch that gets it.",

@@ -5,7 +5,7 @@ import type { ShownValue } from "../json/json-text.ts";
 import type { Timestamp } from "../time.ts";
 import type { JobError, StepError } from "./job-state.ts";
 
-/** One transition of a job, exactly as it is stored. `sequence` counts from 1 without gaps. */
+/** One entry of a job's history, exactly as it is stored. `sequence` counts from 1 without gaps. */
 export type HistoryEntry = Entry<StoredValue>;
 
 /** A history entry. `Value` is the form in which the entry holds its value: the input, the output or the items of a step. */

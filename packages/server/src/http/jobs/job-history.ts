@@ -77,7 +77,7 @@ export const HistoryEntrySchema = Type.Object(
     eventNumber: Type.Optional(Type.Integer()),
     outcome: Type.Optional(oneOf(["matched", "buffered", "unmatched"])),
   },
-  { title: "HistoryEntry", description: "One transition of a job. Which fields there are depends on the type." },
+  { title: "HistoryEntry", description: "One entry of a job's history. Which fields there are depends on the type." },
 );
 
 export function jobHistoryRoutes(app: App, { engine }: ServerParts): void {
