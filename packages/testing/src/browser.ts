@@ -1,4 +1,4 @@
-/** A page with what tests look at. */
+/** The parts of a page that tests look at. */
 export interface ShownPage {
   readonly status: number;
   readonly url: URL;

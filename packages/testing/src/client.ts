@@ -31,7 +31,7 @@ export interface ProblemBody {
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-/** Calls operations by their name in the document. Checks the answers against the document, except in `ask`, so that service and document agree. */
+/** Calls operations by their name in the document. Checks that each answer is as the document describes it, except in `ask`. */
 export class Client {
   readonly #baseUrl: string;
   readonly #token: string | undefined;

@@ -1,10 +1,11 @@
 import type { JsonObject, JsonValue } from "../../server/src/core/json/json.ts";
 
 /**
- * A search tried definitions and values within the bounds. Those below cost the most. They are stored here so that the search need not be repeated.
+ * The schemas, values and definitions that cost the service the most work. A search found them. They are stored here so that the search need not be
+ * repeated.
  */
 
-/** A value and the schema that makes its check long. */
+/** A schema, and a value that takes long to check against it. */
 export interface CostlyCheck {
   readonly name: string;
   readonly schema: JsonValue;
@@ -69,7 +70,7 @@ export function costlyChecks(): CostlyCheck[] {
       value: many(80_000, "ABC-1234"),
     },
     {
-      name: "many different patterns that each text must match",
+      name: "many different patterns that no text may match",
       schema: { items: { allOf: patterns(250).map(({ pattern }) => ({ not: { pattern } })) } },
       value: many(80_000, "ABC-1234"),
     },
@@ -110,7 +111,7 @@ export function costlyChecks(): CostlyCheck[] {
       value: Array.from({ length: 30 }, (_, n) => ({ ...wide(2_000), n })),
     },
     {
-      name: "large items, of which only the last differ",
+      name: "large items that are equal",
       schema: { items: { uniqueItems: true } },
       value: many(
         2,
@@ -153,7 +154,7 @@ export function costlyChecks(): CostlyCheck[] {
       value: many(100_000, 1.7976931348623157e308),
     },
     {
-      name: "properties that depend on each other",
+      name: "properties that each require two others",
       schema: { anyOf: many(10, { dependentRequired: named(5_000, ["a", "b"]) }) },
       value: wide(25_000),
     },
@@ -282,7 +283,7 @@ export function costlyExpressions(): ReadonlyMap<string, JsonObject> {
     ["long guards", chain(100, () => `\${ ${joined(60, (n) => `has(input.a${n}.b.c)`, " && ")} ? 1 : 2 }`)],
     ["tuples by tuples", chain(100, () => `\${ ${joined(40, () => `[${joined(16, String, ", ")}]`, " + ")} }`)],
     [
-      "outputs that hold the one before twice",
+      "outputs that hold the output of the previous step twice",
       chain(500, (n) => (n === 0 ? { l: 1 } : row(2, () => `\${ ${before(n)} }`))),
     ],
     ["outputs that grow", chain(500, (n) => (n === 0 ? {} : `\${ merge(${before(n)}, {"k${n}": ${n}}) }`))],
@@ -302,7 +303,7 @@ export function costlyExpressions(): ReadonlyMap<string, JsonObject> {
       chain(100, () => `\${ ${joined(30, (n) => `[${joined(20, (k) => `"${n}${k}"`, ",")}]`, " + ")} }`),
     ],
     [
-      "events behind many ways",
+      "steps that use events, with many paths between them",
       branching(asking(chain(500, (n) => row(5, (k) => `\${ has(events.e${n}x${k}.payload) }`)))),
     ],
     ["steps that each lead to many", branching(chain(500, (n) => `\${ has(steps.s${(n + 250) % 500}.error) }`))],
@@ -337,8 +338,8 @@ function loops(items: (index: number) => string, body: JsonValue, output: string
 }
 
 /**
- * The largest definition that is allowed, written as people would write it: each step uses values of the previous step, of the job's input and of a
- * loop's counter.
+ * The largest definition that is allowed, written as people would write it: each step uses values of the previous step and of the job's input, and
+ * counts its own visits as a step in a loop does.
  */
 export function largestWithExpressions(): JsonObject {
   const count = 500;
@@ -387,7 +388,7 @@ function backwards({ steps, ...others }: JsonObject): JsonObject {
   return { ...others, steps: [{ ...first, input: { v: 1 }, transitionToStep: last }, ...turned] };
 }
 
-/** Makes every fifth step wait for the events that it and the next four steps would ask for. */
+/** Makes every fifth step wait for the events that its expressions read before, and for those that the expressions of the next four steps read. */
 function asking({ steps, ...others }: JsonObject): JsonObject {
   const waiting = (one: JsonObject, index: number): JsonObject => {
     const { input: _, ...step } = one;
@@ -418,7 +419,7 @@ function doubling(depth: number): JsonObject {
   return { ...Object.fromEntries(entries), [`l${depth / 2}`]: { type: "object", required: ["a"] } };
 }
 
-/** An open object with keywords that comparisons of schemas can seldom decide. */
+/** The schema of an object that may have other properties. With its keywords, it can seldom be decided whether it fits another schema. */
 function rare(index: number): JsonObject {
   return {
     type: "object",

@@ -39,7 +39,7 @@ export async function registerVersion(api: Client, workflowId: string, definitio
   return body;
 }
 
-/** Returns when the job is finished or waits for events. */
+/** Submits a job. Returns when the job has ended or waits for events, or after 20 seconds. */
 export async function submitAndWait(api: Client, workflowId: string, inputJson: object = {}): Promise<JobBody> {
   const { body } = await api.call<JobBody>("SubmitJob", {
     query: { waitSeconds: 20 },

@@ -46,7 +46,7 @@ export interface SecondFactor {
   codeAt(at: number): string;
 }
 
-/** Writes a second factor directly into the store. It is active, and none of its codes was used yet. */
+/** Writes a second factor directly into the store. It is active, and none of its codes has been used yet. */
 export async function giveSecondFactor(
   { running }: TestService,
   person: Person,

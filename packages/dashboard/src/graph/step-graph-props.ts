@@ -5,7 +5,7 @@ export interface StepGraphProps {
   readonly steps: readonly GraphStep[];
   /** True while the steps are being loaded. Space is kept free for them. */
   readonly isLoading?: boolean;
-  /** The look of each step of a job, by the step's name; left out for a definition alone. */
+  /** The look of each step of a job, by the step's name; left out if only a definition is shown, and no job. */
   readonly looks?: ReadonlyMap<string, StepLook>;
   /** The transitions that the job took, each by its `wayKey`. */
   readonly taken?: ReadonlySet<string>;

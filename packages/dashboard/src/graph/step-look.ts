@@ -4,7 +4,7 @@ import { texts } from "../texts/texts.ts";
 /** What the graph and the list show of the present state of a step of a job. */
 export interface StepLook {
   readonly status: StepStatus;
-  /** The latest visit. */
+  /** The number of the latest visit; 1 if several branches have reached the step. */
   readonly visit: number;
   readonly attempts: number;
   /** The number of branches with each status, if several have reached the step. The status of the step is then the most important one among them. */

@@ -5,9 +5,9 @@ import type { StepStatus } from "./step-look.ts";
 /** A visit of a step on the way of a job. */
 export interface WayRun extends Pick<GraphStep, "name" | "type"> {
   readonly status: StepStatus;
-  /** The path of its branch; left out for the main line. */
+  /** The path of the branch that contains the visit; left out for the main line. */
   readonly branch?: string | undefined;
-  /** True if its branches are items of a list. */
+  /** True if the step has branches, and these are the items of a list. */
   readonly hasItems?: boolean | undefined;
 }
 
@@ -29,7 +29,10 @@ export function stepsOfWay(runs: readonly WayRun[]): readonly GraphStep[] {
   });
 }
 
-/** Returns the branches that have begun, by the name of their step, and then by their own name. */
+/**
+ * Returns the branches that have begun, by the name of the step that has them, and then by their own name. All items of a list are one branch with
+ * an empty name.
+ */
 function branchesOf(
   lines: readonly (readonly [string, readonly WayRun[]])[],
   loops: ReadonlySet<string>,

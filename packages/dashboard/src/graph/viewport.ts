@@ -3,13 +3,13 @@ import { type RefObject, useCallback, useEffect, useRef } from "react";
 import { nameOf, stepId } from "./graph.ts";
 import type { Layout, PlacedNode } from "./layout.ts";
 
-/** At a smaller zoom the graph cannot be read, so only a part of a larger graph is in view. */
+/** At a smaller zoom the graph cannot be read. So a graph that does not fit at this zoom is at first only partly in view. */
 const leastZoom = 0.62;
 const margin = 24;
 
 /**
- * Chooses the part of the picture that is in view: all of it if it fits, or else the step at which the job is. Without such a step, it is the
- * beginning of the graph. The view follows the job.
+ * Chooses the part of the picture that is in view. The whole picture is in view if it fits. If it does not fit, the step at which the job is comes
+ * into view, or the beginning of the graph if there is no such step. The view follows the job.
  */
 export function useViewport(layout: Layout, place: RefObject<HTMLElement | null>, current: string | undefined) {
   const { setViewport, getViewport } = useReactFlow();

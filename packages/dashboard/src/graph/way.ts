@@ -2,9 +2,9 @@ import type { GraphEdge } from "./graph.ts";
 import type { Layout } from "./layout.ts";
 
 /**
- * Returns the step to which an arrow key, Home or End leads in the graph; undefined for other keys, and if the key leads nowhere. If several
- * transitions lead in the key's direction, the first one is followed. If one of those that lead on goes to `cameFrom`, where the focus was before,
- * the one after it is followed.
+ * Returns the step to which an arrow key, Home or End leads in the graph; undefined for other keys, and if the key leads nowhere. Down
+ * follows the first branch or transition of the step, and Right the first transition on failure. If one of these leads to `cameFrom`, where the focus
+ * was before, the key follows the one after it instead. Up and Left go back to a step from which a transition or a branch leads here.
  */
 export function follow(layout: Layout, from: string, key: string, cameFrom?: string): string | undefined {
   const { edges } = layout;

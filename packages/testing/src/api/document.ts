@@ -37,7 +37,7 @@ interface ResponseDeclaration {
   readonly content?: Readonly<Record<string, { readonly schema?: Schema; readonly example?: unknown }>>;
 }
 
-/** The part of a JSON schema that the document uses in requests. */
+/** A JSON schema of the document, with the keywords that tests read. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -134,7 +134,7 @@ export class ApiDocument {
     if (errors.length > 0) expect(errors, `${operationId} ${status} answered ${JSON.stringify(body)}`).toEqual([]);
   }
 
-  /** Returns the document's description of the answer with this status, even if it is shared by all operations. */
+  /** Returns the document's description of the answer with this status. Operations may share a description; then its reference is followed. */
   answerOf(operationId: string, status: number | string): ResponseDeclaration {
     const response = this.operation(operationId).declaration.responses[status] ?? {};
     return response.$ref === undefined ? response : (this.raw.components.responses[nameIn(response.$ref)] ?? {});
@@ -207,8 +207,8 @@ class Schemas {
 }
 
 /**
- * Compiling the schemas of a document takes long. The test files of a worker start some dozens of services whose documents mostly differ only in
- * their address, so compiled schemas are shared.
+ * Compiling the schemas of a document takes long. The test files that run in one worker of Vitest start some dozens of services. Most of their
+ * documents differ only in the address, so compiled schemas are shared.
  */
 const schemasByText = new Map<string, Schemas>();
 
@@ -224,8 +224,8 @@ function schemasOf(raw: RawDocument): Schemas {
 }
 
 /**
- * Makes the document of this build without asking a service. Every service of a build serves this document with its own address
- * (`openapi.test.ts`), and each would first have to make it. So test clients check answers against this one.
+ * Makes the document of this build without asking a service. Every service of the build serves the same document, only with its own address, as
+ * `openapi.test.ts` checks. So test clients check answers against this document, and save each service the work of making its own.
  */
 export const documentOfBuild = once(
   async () => new ApiDocument(JSON.parse(JSON.stringify(await apiDocument(readConfig({})))) as RawDocument),
@@ -246,8 +246,8 @@ export function readDocument(baseUrl: string): Promise<ApiDocument> {
 }
 
 /**
- * Closes each object of a schema that declares properties and does not say whether it may have others. Clients must tolerate fields that the document
- * does not describe, but the tests require that every field is described.
+ * Closes each schema of an object if the schema declares properties and does not say whether others are allowed. Clients must tolerate fields that
+ * the document does not describe, but the tests require that every field is described.
  */
 function closeObjects(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closeObjects);

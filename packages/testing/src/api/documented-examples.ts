@@ -17,7 +17,7 @@ export interface DocumentedExample {
 
 /**
  * Returns the definitions in a document. Each is a `json` block, and the `text` block after it says how the service answers the registration or what
- * its jobs do. Throws for a `json` block without such a block, since no test would try it.
+ * its jobs do. Throws if one of the two blocks is missing, since no test would try the other one.
  */
 export function examplesIn(markdown: string): readonly DocumentedExample[] {
   const examples: DocumentedExample[] = [];

@@ -20,7 +20,7 @@ export const configOf = (functionName: string, more: JsonObject = {}): JsonObjec
   ...more,
 });
 
-/** The first attempt of a step that calls a function, changed by `call`. */
+/** Returns the request of the first attempt of a step that calls a function. The fields of `call` replace those of the request. */
 export function requestOf({ signal: _, ...call }: Call): CallRequest {
   return {
     organizationId: "019aa0e7-0000-7000-8000-00000000000a",

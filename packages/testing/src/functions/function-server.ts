@@ -13,7 +13,7 @@ export interface FunctionCall {
   /** The time of the call, by `performance.now()`. */
   readonly receivedAt: number;
   succeed(output?: object): void;
-  /** Answers as if the function had thrown an exception of this type. Only a retry policy of the step retries such a call. */
+  /** Answers as if the function had thrown an exception of this type. There is another attempt only if the step has a `retry`. */
   fail(type?: string): void;
 }
 
@@ -21,8 +21,8 @@ export interface FunctionCall {
 export type FunctionAnswer = (call: FunctionCall) => void;
 
 /**
- * Acts as the cloud functions: `echo` answers at once with its input, and `broken` fails at once. `start` can add functions that also answer by
- * themselves. Every other function answers when the test tells it to.
+ * A server that answers the calls of cloud functions. The function `echo` answers at once with its input, and `broken` fails at once. `start` can add
+ * functions that also answer by themselves. Every other function answers when the test tells it to.
  */
 export class FunctionServer {
   readonly calls: FunctionCall[] = [];

@@ -7,7 +7,7 @@ export interface RawConnection {
   received(): string;
 }
 
-/** A real TCP server whose answers a test chooses freely, HTTP or not. It calls the function that `start` gets for each piece of data. */
+/** A real TCP server whose answers a test chooses freely, HTTP or not. For each piece of data it gets, it calls the function given to `start`. */
 export class RawServer implements AsyncDisposable {
   readonly connections: RawConnection[] = [];
   readonly #server = createServer();
@@ -38,7 +38,7 @@ export class RawServer implements AsyncDisposable {
     return await RawServer.start(({ socket }) => socket.write(answer));
   }
 
-  /** Returns when every connection has ended. */
+  /** Returns when every connection that is open now has ended. */
   async ended(): Promise<void> {
     const ended = [...this.#sockets].map(
       (socket) => new Promise<void>((resolve) => socket.on("close", () => resolve())),

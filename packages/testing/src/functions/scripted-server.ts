@@ -13,7 +13,7 @@ export interface ReceivedRequest {
 
 export type Script = (response: ServerResponse, request: ReceivedRequest) => void;
 
-/** A real HTTP server for behaviour that no emulator has: throttling, faults of the service, connections that break. */
+/** A real HTTP server for behaviour that no emulator has: throttling, faults of the called service, connections that break. */
 export class ScriptedServer implements AsyncDisposable {
   readonly requests: ReceivedRequest[] = [];
   readonly #server = createServer();

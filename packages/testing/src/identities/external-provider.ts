@@ -23,7 +23,7 @@ export type ProviderCommand =
   | { readonly type: "sign"; readonly header: object; readonly claims: Record<string, unknown> }
   | { readonly type: "requests" };
 
-/** A second, independent OpenID provider in a process of its own. */
+/** An OpenID provider that is independent of the service's own, in a process of its own. */
 export class ExternalProviderProcess {
   readonly #child: Child<ProviderReady>;
 
@@ -49,7 +49,7 @@ export class ExternalProviderProcess {
     await this.#ask({ type: "account", login, claims });
   }
 
-  /** Signs the given claims with the provider's own key. */
+  /** Signs the given claims with the provider's RSA key, or with its EC key if `header.alg` is ES256. `iss` is the provider if the claims lack it. */
   async sign(claims: Record<string, unknown>, header: object = {}): Promise<string> {
     return (await this.#ask<{ token: string }>({ type: "sign", header, claims })).token;
   }

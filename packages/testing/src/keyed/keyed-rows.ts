@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { uuid, uuidOf } from "./numbered-id.ts";
 
-/** The ids that name one row of each table of `fillKeyedTables`. */
+/** The ids, names and numbers that identify one row in each table that `fillKeyedTables` fills. */
 export interface RowKey {
   readonly organizationId: string;
   readonly jobId: string;

@@ -36,7 +36,7 @@ const at = Date.parse("2026-01-31T12:00:00Z");
 const maxBytes = 16_777_216;
 const commitId = uuid(1);
 
-/** The statements of requests and commits that take many keys. The keys may belong to different organizations. */
+/** The statements that requests and commits run with many keys at once. The keys may belong to different organizations. */
 export const keyedStatements: readonly KeyedStatement[] = [
   { name: "hold_organizations", ask: (db, keys) => holdOrganizations(db, organizationsOf(keys)) },
   { name: "find_organizations", ask: (db, keys) => findOrganizations(db, organizationsOf(keys)) },

@@ -8,7 +8,7 @@ interface StandInWorker {
   readonly port: number;
 }
 
-/** The workers of every stand-in, each with two of the four shards. */
+/** The workers of every stand-in. Each has two of the four shards of each distributed table. */
 export const standInWorkers: readonly [StandInWorker, StandInWorker] = [
   { host: "worker-1.test", port: 5432 },
   { host: "worker-2.test", port: 5432 },

@@ -20,13 +20,13 @@ export function keepsStatements(program: string): boolean {
   return Number(major) > 1 || Number(minor) >= 21;
 }
 
-/** Runs PgBouncer in transaction mode in front of the server that `url` names. The service needs no special settings for it. */
+/** Runs PgBouncer in transaction mode in front of a PostgreSQL server. The service needs no special settings for it. */
 export class PgBouncer {
   readonly url: string;
   readonly #directory: string;
   readonly #process: ChildProcess;
 
-  /** `poolSize` is the number of the server's sessions that all clients share. */
+  /** `url` names the server. `poolSize` is the number of the server's sessions that all clients share. */
   static async before(program: string, url: string, poolSize: number): Promise<PgBouncer> {
     const bouncer = new PgBouncer(program, new URL(url), poolSize, await findFreePort());
     try {

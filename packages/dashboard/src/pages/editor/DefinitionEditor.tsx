@@ -26,7 +26,7 @@ export interface EditorHandle {
 interface DefinitionEditorProps {
   readonly initialText: string;
   readonly checked: Checked;
-  /** The words that completion offers. */
+  /** The executors and functions that completion offers. */
   readonly offer: Offer;
   readonly onChange: (text: string) => void;
   /** Called with the index of the step that the cursor is in; undefined outside of the steps. */

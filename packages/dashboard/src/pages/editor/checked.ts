@@ -7,7 +7,7 @@ import { type WorkflowKey, workflowQueryKey } from "../../api/workflows.ts";
 export interface Remark {
   readonly pointer: string;
   readonly detail: string;
-  /** The place in the text that was checked. Line and column count from 1. */
+  /** The place in the text that was checked. Line and column are counted from 1. */
   readonly line: number;
   readonly column: number;
   readonly severity: "error" | "warning";

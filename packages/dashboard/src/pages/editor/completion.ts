@@ -115,7 +115,7 @@ function quotedText({ text, isBare = false }: Word): string {
 }
 
 function replaceNode(node: Node): Apply {
-  // The text may have grown since the list was shown, so the end is found in the present text.
+  // The user may have typed more since the list was shown, so the end of the string is found in the present text.
   return (view, word, from) => putIn(view, from - 1, endOfText(view, from, node), quotedText(word));
 }
 
@@ -139,7 +139,7 @@ function endOfText(view: EditorView, from: number, node: Node): number {
     : view.state.selection.main.head;
 }
 
-/** The places of the snippet are numbered, so that two places with the same name stay apart. */
+/** Offers a whole step. The fields of the snippet are numbered, so that the user fills in two fields with the same name separately. */
 function stepSnippet(executor: Executor): Completion {
   let placeCount = 0;
   const place = (text: string) => `#{${++placeCount}:${text}}`;
@@ -159,7 +159,7 @@ function stepSnippet(executor: Executor): Completion {
         `\t\t"inputDefinition": { "$ref": "#/definitions/${place("input")}" },`,
         `\t\t"outputDefinition": { "$ref": "#/definitions/${place("output")}" }`,
         "\t},",
-        // A brace that does not begin a place of the snippet gets a backslash.
+        // Without a backslash, "${" would begin a field of the snippet.
         ...(executor.needsInput ? [`\t"input": { "${place("name")}": "$\\{ ${place("input.name")} \\}" },`] : []),
         `\t"transitionToStep": ${place("null")}`,
         "}",

@@ -2,7 +2,7 @@ import type { Executor } from "../../api/executors.ts";
 import type { Path } from "./json-tree.ts";
 import type { Word } from "./word.ts";
 
-/** The names that a property may have in a step's config, or in an object within it; `path` leads there from the config. */
+/** The names that a property may have in a step's config, or in an object within it. `path` leads from the config to this object. */
 export function configProperties(executor: Executor | undefined, path: Path): readonly Word[] {
   const disallowed = path.length === 0 ? (executor?.disallowedConfigFields ?? []) : [];
   const words = schemasAt(executor, path).flatMap(({ properties = {} }) =>

@@ -5,7 +5,7 @@ import { executorAt } from "./vocabulary.ts";
 
 /** A place inside an expression. */
 export interface ExpressionPlace {
-  /** The expression up to here, without the escapes of JSON. */
+  /** The expression up to here. JSON's escapes of quotes, slashes and backslashes are undone. */
   readonly before: string;
   /** The offset in `before` at which the string around the place begins; undefined outside of strings. */
   readonly stringStart: number | undefined;
@@ -60,7 +60,7 @@ function openExpression(text: string): string | undefined {
   }
 }
 
-/** Finds the brace that closes the expression at the beginning of the text. If the text ends within a string, finds the beginning of the string. */
+/** The text begins with an expression. Finds the brace that closes it. If the text ends within a string, finds the beginning of the string. */
 function walk(text: string): { readonly closedAt?: number; readonly stringStart?: number } {
   let depth = 0;
   for (let position = 0; position < text.length; position += 1) {

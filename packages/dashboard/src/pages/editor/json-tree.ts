@@ -24,8 +24,9 @@ export function treeOf(state: EditorState): Tree {
 const values: ReadonlySet<string> = new Set(["Object", "Array", "String", "Number", "True", "False", "Null"]);
 
 /**
- * Returns the place in the text to which a JSON pointer leads. If the text does not have the thing, the place is that of the nearest thing around it.
- * If the thing takes several lines, the place is only its name, or its first character if it has no name, so that half of the text is not underlined.
+ * Returns the place in the text of the value to which a JSON pointer leads. If the text has no such value, returns the place of the innermost value
+ * around it. If the value takes several lines, the place is only its name, or its first character if it has no name. Otherwise half of the text could
+ * be underlined.
  */
 export function placeOf(state: EditorState, pointer: string): Place {
   let node = valueIn(treeOf(state).topNode);

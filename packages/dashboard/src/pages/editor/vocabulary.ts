@@ -52,7 +52,7 @@ type Meanings = Readonly<Record<string, string>>;
 const { root, step, details, retry, handler, choice, option, errors, reference, types, formats, schema } =
   texts.vocabulary;
 
-/** The errors that would only happen again. The service refuses a `retry` that names one. */
+/** The errors that would happen again in each further attempt. The service refuses a `retry` that names one of them. */
 const neverRetried: ReadonlySet<string> = new Set([
   "InputMismatch",
   "OutputMismatch",
@@ -69,7 +69,7 @@ export function words(meanings: Meanings): readonly Word[] {
   return Object.entries(meanings).map(([text, info]) => (info === "" ? { text } : { text, info }));
 }
 
-/** The writer of the definition chooses the names below `properties`, `patternProperties` and `$defs`. */
+/** Offers no names below `properties`, `patternProperties` and `$defs`, because the writer of the definition chooses these names. */
 function schemaProperties(path: Path): readonly Word[] {
   return namedSchemas.has(path.at(-1)) && isSchema(path.slice(0, -1)) ? [] : words(schema);
 }

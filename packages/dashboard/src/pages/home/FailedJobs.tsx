@@ -8,7 +8,7 @@ import { JobPanel } from "./JobPanel.tsx";
 
 const search = { status: "FAILED" } as const;
 
-/** The failed jobs, the latest first, each with its reason. */
+/** The failed jobs, each with its reason. The one that was submitted last comes first. */
 export function FailedJobs({ organizationId }: { readonly organizationId: string }) {
   const { home } = texts;
   return (

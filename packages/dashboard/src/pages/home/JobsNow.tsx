@@ -9,7 +9,7 @@ import "./JobsNow.css";
 
 const nowMs = 3_000;
 
-/** The four numbers that an operator needs first in an incident. Each leads to the list of jobs with this status. */
+/** The four numbers that an operator needs first in an incident. Each number is for one status, and leads to the list of jobs with that status. */
 export function JobsNow({ organizationId }: { readonly organizationId: string }) {
   const { home } = texts;
   const running = useQuery(metricQuery(organizationId, { metric: "jobs_running" }, nowMs));

@@ -33,7 +33,7 @@ export function Explanation({ jobKey, shown: { job, story } }: ExplanationProps)
   const paced = usePaced(sequence, askMs);
   const { data, error, refetch } = useQuery(explanationQuery(jobKey, paced, isFinished(status)));
   const maySend = usePermission(jobKey.organizationId, "job:event:send");
-  // The event whose payload the user types. It is kept here and not in a part, so that the dialog and its text stay when the explanation changes.
+  // The event whose payload the user types. It is not kept in `SendMissing`, so that the dialog and its text stay when the explanation changes.
   const [writtenId, setWrittenId] = useState<string | undefined>();
   const words = texts.job;
   const problem = error !== null && <Problem error={error} onRetry={() => void refetch()} />;

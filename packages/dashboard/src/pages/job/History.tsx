@@ -120,7 +120,7 @@ function whereOf({ step, branch = "", visit = 1 }: HistoryEntry, story: JobStory
   return step === undefined ? "" : runWords(story, { name: step, branch, visit });
 }
 
-/** Describes an entry. A task is held by a worker, and any other call by a node, so a call that was lost or given back has two descriptions. */
+/** Describes an entry. Tasks are held by workers, and other calls by nodes, so tasks that were lost or given back have other words. */
 function whatOf({ type, step = "" }: HistoryEntry, types: HistoryProps["types"]): string {
   const isTask = types.get(step) === taskType;
   if (isTask && type === "step.interrupted") return words.spanOutcomes.workerLost;

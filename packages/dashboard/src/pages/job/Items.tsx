@@ -104,7 +104,7 @@ const looks: Readonly<Record<BranchStatus, StepStatus>> = {
   succeeded: "succeeded",
 };
 
-/** While its job moves, a list of thousands of items is requested at most this often. */
+/** A list may have thousands of items, so it is requested at most this often while the job moves. */
 const askMs = 4_000;
 
 /** The items are requested again while the job continues, until the last of them has ended. */

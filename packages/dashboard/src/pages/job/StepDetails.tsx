@@ -18,9 +18,9 @@ import { type AwaitedState, awaitedStateOf, type Span, type StepError, type Step
 interface StepDetailsProps {
   readonly story: JobStory;
   readonly step: string | undefined;
-  /** The run that is shown; undefined if the job has not reached the step. */
+  /** The run that is shown; undefined if there is none, for example because the job has not reached the step. */
   readonly run: StepRun | undefined;
-  /** All runs among which the reader can choose. */
+  /** The runs of the step. The reader can choose among those that are in the same branch as `run`. */
   readonly runs: readonly StepRun[];
   /** The branch that is selected. Undefined means all branches. */
   readonly branch: string | undefined;
@@ -78,7 +78,7 @@ function State({ run: { status } }: { readonly run: StepRun }) {
 
 interface RunProps {
   readonly run: StepRun;
-  /** The progress of its branches, if it has any. */
+  /** The progress of the run's branches; undefined if it has none. */
   readonly progress: ForkProgress | undefined;
 }
 

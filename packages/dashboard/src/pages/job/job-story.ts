@@ -54,8 +54,8 @@ export function tellStory(entries: readonly HistoryEntry[], types: ReadonlyMap<s
 }
 
 /**
- * Returns the status to show. RUNNING is divided by what the steps do. Waiting for events comes first, since the job then needs an action from
- * outside.
+ * Returns the status to show. The status of a running job depends on what its steps do. Waiting for events comes first, since the job then needs an
+ * action from outside.
  */
 export function shownStatusOf({ status, runs, waits, main }: JobStory): ShownStatus {
   if (status !== "RUNNING") return status;

@@ -28,7 +28,7 @@ export class KeptEvents {
     if (outcome === "matched") offer(event, this.#waits);
   }
 
-  /** Gives a wait the events that came before it. */
+  /** Gives a wait the earlier events that it needs and that count for no other wait. */
   beginWait(wait: OpenRun): void {
     wait.receivedEventIds = [];
     for (const event of this.#byNumber.values())

@@ -5,7 +5,7 @@ import { forEachType } from "../../graph/graph-step.ts";
 type Entry = Omit<HistoryEntry, "sequence">;
 
 /**
- * Makes the part of a job's history that follows from the answer of GetJob: the steps that the job went through, and its present step. Earlier
+ * Makes the part of a job's history that is known from the answer of GetJob: the steps that the job went through, and its present step. Earlier
  * attempts and the pauses between attempts are unknown.
  */
 export function entriesOf(job: WholeJob): HistoryEntry[] {
@@ -47,8 +47,7 @@ function entriesOfStep(run: WholeJob["steps"][number]): Entry[] {
   if (branchCount !== undefined)
     entries.push({ type: "step.forked", at, branchCount, ...(run.type === forEachType && { items: [] }) });
   if (status === "success") entries.push({ type: "step.succeeded", at, output });
-  // If a run was cancelled together with its branch or its job, the entry for the end of the step around the branch, or of the job, also ends the
-  // run.
+  // A cancelled run gets no entry of its own. The entry for the end of its job, or of the step whose branch contains it, also ends the run.
   if (status === "failure" && run.error?.code !== "Cancelled") entries.push({ type: "step.failed", at, ...error });
   return entries.map((entry) => ({ ...entry, ...keyOf(run) }));
 }

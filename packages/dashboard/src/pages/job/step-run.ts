@@ -8,7 +8,7 @@ export interface Span {
   readonly kind: "queued" | "attempt" | "pause" | "waiting" | "sleeping";
   readonly start: number;
   readonly end?: number;
-  /** The number of an attempt. */
+  /** The number of the attempt to which the span belongs; left out for a pause and for time in the queue. */
   readonly attempt?: number;
   readonly outcome?: "succeeded" | "failed" | "interrupted" | "handedBack" | "workerLost" | "released" | "cancelled";
   readonly error?: StepError;
@@ -40,7 +40,7 @@ export interface StepRun {
   readonly delayEndsAt?: string;
   /** True when the calls of the step are tasks of workers. */
   readonly isTask: boolean;
-  /** The number of branches, and whether they are the items of a list. Only steps with branches have it. */
+  /** The number of branches, and whether they are the items of a list. Left out if the step has no branches. */
   readonly fork?: { readonly branchCount: number; readonly hasItems: boolean };
   /** True when the run has ended and its last entry names the next step. */
   readonly leadsOn?: boolean;

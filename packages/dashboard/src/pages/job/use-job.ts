@@ -64,8 +64,8 @@ const manyEntries = 3_000;
 const tellMs = 500;
 
 /**
- * Returns the types of all steps in the definition. If the reader may not read it, returns the types of the steps that the job had when the page was
- * opened.
+ * Returns the types of all steps in the definition. If the definition is not loaded, or the reader may not read it, returns the types of the steps
+ * that GetJob names.
  */
 function useTypes(organizationId: string, job: WholeJob | undefined): ReadonlyMap<string, string> {
   const { version } = useJobVersion(organizationId, job);

@@ -11,7 +11,7 @@ const statuses = ["PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"] as c
 const texts = ["workflowId", "versionId", "awaitingEventId"] as const;
 const times = ["createdAfter", "createdBefore"] as const;
 
-/** Leaves out unknown filters and statuses, and times that are none, so that an address with such a mistake still shows a list. */
+/** Leaves out unknown filters, unknown statuses and invalid times, so that an address with such a mistake still shows a list. */
 export function parseJobSearch(search: Record<string, unknown>): JobSearch {
   const parsed: JobSearch = {};
   const status = statuses.find((one) => one === search.status);

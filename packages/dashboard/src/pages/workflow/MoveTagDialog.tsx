@@ -30,7 +30,7 @@ export interface TagMove {
   readonly versionId?: string;
 }
 
-/** The tag that a job follows when it names no version. */
+/** The tag that chooses the version of a job if the job was submitted without a version and without a tag. */
 const usualTag = "$LIVE";
 
 /** Returns the move with which somebody tags a version. The usual tag is not suggested again for a version that has it. */

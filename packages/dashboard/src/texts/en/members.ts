@@ -52,7 +52,7 @@ export const secondFactorDemand = {
   turnOnText:
     "Within a second, members whose account has no second factor can no longer use their sessions and user tokens here. They can set one up in their account and come back. API tokens of the organization keep working. People who sign in with an external identity provider need no second factor here, because that provider is responsible for it.",
   turnOffTitle: "Stop requiring a second factor?",
-  turnOffText: "A password alone is then enough to work in this organization.",
+  turnOffText: "Members without a second factor can then work in this organization again.",
   turnedOn: "A second factor is required",
   turnedOff: "A second factor is no longer required",
   missingTitle: "This organization requires a second factor",

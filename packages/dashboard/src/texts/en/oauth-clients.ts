@@ -8,7 +8,7 @@ export const oauthClients = {
   create: "Create",
   createTitle: "Create an application",
   createText:
-    "A browser application to which members sign in. The API calls it an OAuth client. It acts for each of them in this organization only, and cannot manage tokens, members or roles.",
+    "A browser application to which members sign in. The API calls it an OAuth client. For each member, the application acts only in this organization, and it cannot manage tokens, members or roles.",
   createAction: "Create",
   nameHint: "Members see this name when they are asked to agree.",
   redirectUrisHint:

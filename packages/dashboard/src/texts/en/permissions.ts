@@ -17,7 +17,7 @@ export const permissions: Readonly<Record<GrantablePermission, string>> = {
   "job:event:send": "Send events to jobs",
   "task:work": "Work on tasks: take them from queues and answer them",
   "task-queue:read": "See task queues",
-  "task-queue:update": "Pause task queues",
+  "task-queue:update": "Pause and resume task queues",
   "metrics:read": "See metrics",
   "apitoken:create": "Create API tokens",
   "apitoken:read": "See API tokens, never their secrets",

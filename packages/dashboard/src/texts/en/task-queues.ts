@@ -1,6 +1,6 @@
 import { countOf } from "../plural.ts";
 
-/** The service counts only up to this number. */
+/** The service counts the tasks and the workers of a queue only up to this number. */
 const maxCounted = 10_000;
 
 const count = (counted: number) => `${counted.toLocaleString("en")}${counted >= maxCounted ? "+" : ""}`;
@@ -57,13 +57,13 @@ export const taskQueue = {
     title: "Held tasks",
     caption: "Tasks that workers hold, by worker",
     emptyTitle: "No worker holds a task",
-    empty: "A task that a worker has taken is listed here, with its progress, until it is done.",
+    empty: "Tasks are listed here, with their progress, while a worker holds them.",
   },
   waiting: {
     title: "Waiting tasks",
     caption: "Tasks that wait for a worker, those with the highest priority first",
     emptyTitle: "No task waits",
-    empty: "Tasks that no worker has taken yet are listed here.",
+    empty: "Tasks that no worker holds are listed here.",
   },
   job: "Job",
   step: "Step",

@@ -1,6 +1,6 @@
 /**
- * The meaning of each word of the definition language, for completion. It is empty if the word is clear. The service describes executors and their
- * configs.
+ * The meaning of each word of the definition language. The editor shows it when it offers the word. The text is empty if the word needs no
+ * explanation. Executors and their configs are not here, because the service describes them.
  */
 export const vocabulary = {
   end: "Ends the job, or the branch",
@@ -15,10 +15,11 @@ export const vocabulary = {
     name: "Unique in the definition",
     integrationDetails: "What the step does, and the schemas of its input and output",
     input: "A template for the step's input; values in ${ } are expressions",
-    output: "A template for the step's output, which can use its result",
+    output: "A template for the step's output, which can use the executor's answer as `result`",
     transitionToStep:
       "The next step, or a choice by conditions. With null, or without this field, the job or the branch ends",
-    onFailure: "The next step when all attempts have failed, or a list that names a step for each kind of error",
+    onFailure:
+      "The next step when this step has failed and is not tried again, or a list that names a step for each kind of error",
     retry: "How often a call is tried again, and with which pauses",
     timeoutSeconds: "How long an attempt or a wait may take",
   },
@@ -34,8 +35,8 @@ export const vocabulary = {
     input: "The job's input",
     steps: "The steps, by name: the output, input or error of their last visit",
     events: "The events that wait steps have consumed, by id",
-    error: "The failure that led to this step by onFailure",
-    item: "The item of the list for which this body runs",
+    error: "The failure after which onFailure led to this step",
+    item: "The item for which this body runs",
     index: "The place of the item in its list, from 0",
     forks: "The forEach steps around this one, by name: their item and index",
     job: "The job itself",
@@ -85,7 +86,7 @@ export const vocabulary = {
   errors: {
     Timeout: "The attempt or the wait took too long",
     ExecutorError:
-      "The called function or service could not be called or answered with an error, or the worker reported an error",
+      "The function or service could not be called, or it answered with an error, or the worker reported an error",
     InputMismatch: "The input does not fit its definition",
     OutputMismatch: "The output does not fit its definition",
     OutputTooLarge: "The output, or another value of the step, is larger than allowed",
@@ -155,7 +156,7 @@ export const vocabulary = {
     writeOnly: "",
     $comment: "",
     $defs: "Schemas within this definition, to which `#/$defs/<name>` refers",
-    "x-sensitive": "No message shows the value",
+    "x-sensitive": "No message shows the values that are allowed",
     $ref: "#/definitions/<name>",
   },
 } as const;

@@ -58,7 +58,7 @@ export function PayloadForm({ jobKey, wait, eventId, field }: PayloadFormProps) 
   );
 }
 
-/** Only the defaults of the schema are filled in, so that a person must choose an answer and cannot just accept a value that was there. */
+/** Fills in only the fields for which the schema has a default. For the other fields a person must choose, and cannot just accept a suggestion. */
 function defaultsOf({ fields = [] }: SchemaField): Draft {
   return Object.fromEntries(
     fields.flatMap((one) => (one.default === undefined ? [] : [[one.name, one.default] as const])),

@@ -21,8 +21,8 @@ interface SendEventDialogProps {
   /** The events for which the job waits. */
   readonly missing: readonly MissingEvent[];
   /**
-   * The wait that is chosen at first. If it is left out, the first wait is chosen when branches wait for the event. When none does, the event goes to
-   * any step that waits for it.
+   * The wait that is chosen at first. If it is left out and a branch waits for the event, the first wait is chosen. If it is left out and no branch
+   * waits for the event, no wait is chosen, and the event goes to any step that waits for it.
    */
   readonly wait?: Wait | undefined;
   readonly onClose: () => void;
@@ -108,8 +108,8 @@ export function SendEventDialog({ jobKey, eventId: firstId, story, onClose, ...n
 }
 
 /**
- * Keeps the waits that were shown, and adds new ones after them. The job may continue while the dialog is open, and the event must not go to another
- * branch than the one that was shown. Until the history is loaded, the page knows only one wait.
+ * Keeps the waits that were shown: the job may continue while the dialog is open, and the event must not go to another branch than the one that was
+ * shown. Adds new waits after them: until the history is loaded, the page knows only one wait.
  */
 function useAllSoFar(missing: readonly MissingEvent[]): readonly MissingEvent[] {
   const known = useRef(new Map<string, MissingEvent>());

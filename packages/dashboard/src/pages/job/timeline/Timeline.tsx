@@ -135,7 +135,10 @@ function titleOf(story: JobStory, { name, branch }: StepRun): string {
   return branch === "" ? name : texts.job.ofRun(name, branchWords(story, branch));
 }
 
-/** For a step of an item, selects that item. Named branches are not selected, because the graph shows their steps side by side. */
+/**
+ * Returns the address that selects a run. A run inside of an item is selected together with its branch. For other runs the branch is left out,
+ * because the graph shows the steps of named branches side by side.
+ */
 function addressOf(story: JobStory, { name, visit, branch }: StepRun): JobPageSearch {
   return { step: name, visit, ...(isOfItem(story, branch) && { branch }) };
 }
@@ -150,7 +153,7 @@ function useRowInSight(frame: RefObject<HTMLElement | null>, row: number): void 
   }, [frame, row]);
 }
 
-/** Returns the spans in the window. Pauses come first, so that a short attempt between two long pauses is drawn above them. */
+/** Returns the spans in the window. Pauses come first, so that a short attempt between two long pauses is drawn over them. */
 function drawn(spans: readonly Span[], start: number, end: number): readonly Span[] {
   const shown = spans.filter((span) => span.start <= end && (span.end ?? end) >= start);
   return shown.sort((one, other) => Number(one.kind !== "pause") - Number(other.kind !== "pause"));

@@ -4,8 +4,8 @@ import type { TimeWindow } from "./timeline-ticks.ts";
 const leastMs = 10;
 
 /**
- * Returns the window, made smaller by this factor (larger if the factor is below 1) around a time in it. If the time is outside of the window, the
- * window's middle is used.
+ * Returns the window with its length divided by `times`, which makes it longer if `times` is below 1. The time `around` keeps its place in the window
+ * where possible. If `around` is outside of the window, the middle keeps its place.
  */
 export function zoomed({ from, to }: TimeWindow, times: number, around: number, wholeMs: number): TimeWindow {
   const center = around >= from && around <= to ? around : (from + to) / 2;

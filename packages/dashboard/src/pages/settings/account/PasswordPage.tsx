@@ -43,7 +43,7 @@ function Password({ account }: { readonly account: Account }) {
       toast({ kind: "success", text: keepUserTokens ? words.passwordChanged : words.passwordAndTokensChanged });
       await queries.invalidateQueries({ queryKey: accountQueryKey });
     },
-    // Meanwhile, a second factor may have been set up elsewhere. Then the form asks for its code.
+    // A second factor may have been set up elsewhere while the form was open. When the account is read again, the form asks for the code.
     onError: () => queries.invalidateQueries({ queryKey: accountQueryKey }),
   });
   const shown = ["/currentPassword", "/newPassword", ...(hasSecondFactor ? ["/code"] : [])];

@@ -16,7 +16,7 @@ const systems = [
   ["Linux", /Linux/],
 ] as const;
 
-/** Returns the usual names of the browser and the system in a user agent. An unknown user agent is shown unchanged. */
+/** Returns the usual names of the browser and the system in a user agent. An unknown user agent is returned unchanged, except an empty one. */
 export function deviceName(userAgent: string): string {
   const browser = browsers.find(([, pattern]) => pattern.test(userAgent))?.[0];
   const system = systems.find(([, pattern]) => pattern.test(userAgent))?.[0];

@@ -14,7 +14,7 @@ interface ChangeApiTokenProps {
   readonly onClose: () => void;
 }
 
-/** Changes a token's name, its permissions, its bound and its end. The secret stays. */
+/** Changes a token's name, its permissions, its bound and its expiry. The secret stays. */
 export function ChangeApiToken({ organizationId, shown, onClose }: ChangeApiTokenProps) {
   const words = texts.apiTokens;
   // The page may read the token again while the form is open. The change is still the difference from the token with which the form began.

@@ -14,11 +14,11 @@ interface TokenFieldsProps {
   /** True after an attempt to send the draft. From then on, the fields say what is missing. */
   readonly wasSent: boolean;
   readonly problems: ReturnType<typeof tokenProblems>;
-  /** The token that is changed. */
+  /** The token that is changed; left out for a new token. */
   readonly present?: ApiToken;
 }
 
-/** The fields of a token: its purpose, its end, its bound and its permissions. */
+/** The fields of a token: its purpose, its expiry, its bound and its permissions. */
 export function TokenFields({ organizationId, draft, onChange, wasSent, problems, present }: TokenFieldsProps) {
   const words = texts.apiTokens;
   const missing = wasSent ? missingIn(draft) : undefined;

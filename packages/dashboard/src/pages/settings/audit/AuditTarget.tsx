@@ -21,7 +21,7 @@ export function AuditTarget({ organizationId, entry }: AuditTargetProps) {
   );
 }
 
-/** The entry has the names of most things, so things that no longer exist have a name, too. */
+/** The entry itself has the names of most things, so most things that no longer exist still have a name here. */
 function useTargetName(organizationId: string, { target, details }: AuditTargetProps["entry"]): string | undefined {
   const { type, id = "" } = target;
   const { name, email, workflowId, versionNumber } = details;

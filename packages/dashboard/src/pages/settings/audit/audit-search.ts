@@ -11,7 +11,7 @@ export const targetTypes = Object.keys(texts.audit.targets) as AuditTargetType[]
 const names = ["action", "actorId", "targetId"] as const;
 const times = ["after", "before"] as const;
 
-/** Leaves out unknown filters, types and outcomes, and times that are none, so that an address with such a mistake still shows a list. */
+/** Leaves out unknown filters, types and outcomes, and invalid times, so that an address with such a mistake still shows a list. */
 export function parseAuditSearch(search: Record<string, unknown>): AuditSearch {
   const parsed: AuditSearch = {};
   for (const name of names) {

@@ -85,7 +85,7 @@ function addressed(email: string): { readonly email?: string } {
   return address === "" ? {} : { email: address };
 }
 
-/** The time is a minute earlier than chosen, since this machine's clock and the service's clock may differ. */
+/** The time is a minute earlier than chosen, so that the service does not refuse the longest choice if this machine's clock is a little fast. */
 function expiryIn(days: number): string {
   return new Date(Date.now() + days * 86_400_000 - 60_000).toISOString();
 }
