@@ -50,7 +50,10 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
 };
 /** Without a scope, somebody runs single files, and each file that is named should run. Only those of the matrix need the scope `all`. */
 const left = process.env.STEPWELL_TEST_SCOPE === undefined ? [matrix] : (leftOut[scope] ?? []);
-/** Files that need a plain PostgreSQL server: a real Citus cluster needs no stand-in, and does not show PostgreSQL's query plans. */
+/**
+ * Files that need a plain PostgreSQL server. Most of them test a stand-in for Citus, which a real Citus cluster does not need, or PostgreSQL's query
+ * plans, which such a cluster does not show.
+ */
 const ofPlainServer =
   "**/{citus,citus-service,one-shard,key-plans,due-plans,queued-task-plans,index-use,uuid-hash}.test.ts";
 const leftToPlainServers = process.env.STEPWELL_TEST_CITUS_URL === undefined ? [] : [ofPlainServer];
@@ -66,13 +69,13 @@ const poll = { timeout: 10_000 };
 /**
  * In `npm test`, a failed test of the service, the command line or a page is tried once more: a test shares two processors with three others and a
  * dozen processes, and one that fails because its process got too little time says nothing about a change. A test that passes only when tried
- * again is named at the end. The scope `all` tries nothing twice.
+ * again is named at the end. Other scopes try nothing twice.
  */
 const retry = scope === "usual" && withoutProto.length === 0 ? 1 : 0;
 
 /**
- * In `npm test`, there are two workers for each of the two processors that every machine has: a test spends nearly half of its time waiting for a
- * page, a lease or another process. The whole matrix measures what was promised, so each of its tests has a processor.
+ * This expects a machine with two processors. `npm test` has two workers for each of them, since a test spends nearly half of its time waiting for a
+ * page, a lease or another process. The whole matrix measures what was promised, so each of its workers has a processor for itself.
  */
 const maxWorkers = scope === "all" ? 2 : 4;
 
@@ -81,7 +84,7 @@ const pagesComeLast = scope === "all";
 
 /**
  * Node.js itself loads the tests and what they import: it strips the types, and keeps what it compiled for the next worker. Through the pipeline of
- * Vite each worker asked the main process for more than a thousand modules. There are no mocks of modules here, which would need the loader.
+ * Vite each worker asked the main process for more than a thousand modules. Vitest's loader is off, since no test mocks a module.
  */
 const experimental = { viteModuleRunner: false, nodeLoader: false };
 

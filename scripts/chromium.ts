@@ -1,4 +1,7 @@
-/** Provides a Chromium for the tests of the dashboard. If there is none, installs it as root on Debian, or else prints what to do. */
+/**
+ * Provides a Chromium for the tests of the dashboard. If there is none and this runs as root on Debian, installs it. If there is still none, prints
+ * what to do.
+ */
 import { spawnSync } from "node:child_process";
 import { findChromium } from "@stepwell/testing/find-chromium.ts";
 

@@ -1,4 +1,4 @@
-/** Writes the client's types from the service's own API document. With `--check` it only reports whether they are up to date. */
+/** Writes the client's types and its table of operations from the API document. With `--check` it only reports whether they are up to date. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";

@@ -1,9 +1,10 @@
 /**
- * Runs the checks. `npm test` is the one that must pass: types, lint, unused code, generated files, a browser, and the tests. `npm run test:quick` is
- * for the daily loop: types, lint, and the quick tests of `core`, `store`, `engine`, `management` and of everything that needs no service, on one
- * home of the store. `npm run test:all` is the whole matrix: the tests of `npm test` on both homes, the tests that it leaves out, the check of the
- * published packages, and the tests of the service and of the command line once more without `__proto__`. CONTRIBUTING.md says which test belongs
- * where. Each of the three ends with a line `N passed, N failed`, in which every check counts as one.
+ * Runs one of three sets of checks. `npm test` must pass before a change is accepted: types, lint, unused code, generated files, a browser, and the
+ * tests. `npm run test:quick` is for the daily loop: types, lint, and the quick tests of `core`, `store`, `engine`, `management` and of everything
+ * that needs no service, on one home of the store. `npm run test:all` is the whole matrix: all that `npm test` does, but on both homes; the tests
+ * that `npm test` leaves out; the check of the published packages; and the tests of the service, of the client and of the command line once more
+ * without `__proto__`. CONTRIBUTING.md says which test belongs where. Each set ends with a line `N passed, N failed`, in which every check counts
+ * as one.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -47,7 +48,7 @@ const checksOf = {
  */
 const maxNameLength = 500;
 
-/** The tests of the service and of the command line that run again without `__proto__`. */
+/** Selects the tests of the service, of the client and of the command line. They run again without `__proto__`. */
 const withoutProto = ["--project=service", "packages/server/", "packages/client/", "packages/cli/"];
 
 let passed = 0;
@@ -61,7 +62,7 @@ const { slowest, triedTwice, longNames } = testing("tests", []);
 if (scope === "all")
   testing("tests without __proto__", withoutProto, {
     NODE_OPTIONS: "--disable-proto=throw",
-    // Without a scope, also the files run that `npm test` leaves out, except `*.matrix.test.ts`. All tests run on the same homes as in `npm test`.
+    // Without a scope, the files that `npm test` leaves out run too, except `*.matrix.test.ts`. All tests run on the same homes as in `npm test`.
     STEPWELL_TEST_SCOPE: undefined,
   });
 
@@ -189,6 +190,6 @@ function slowestOf(files: readonly FileReport[]): string[] {
 
 function readScope(text: string): Scope {
   const found = scopes.find((scope) => scope === text);
-  if (found === undefined) throw new Error(`"${text}" is no set of tests; there are ${scopes.join(", ")}.`);
+  if (found === undefined) throw new Error(`"${text}" is no set of tests. The sets are ${scopes.join(", ")}.`);
   return found;
 }

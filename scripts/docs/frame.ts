@@ -29,8 +29,8 @@ interface Framed {
 }
 
 /**
- * Puts a page into the frame that all pages share. If an attribute begins with a slash, it is an address of the service, and the server writes its
- * path prefix before it. On a narrow screen the two navigations are popovers, which work without any script.
+ * Puts a page into the frame that all pages share. An attribute whose value begins with a slash holds an address of the service. The server adds the
+ * prefix of its paths to each such address. On a narrow screen the two navigations are popovers, which work without any script.
  */
 export function framed(page: Framed, pages: Pages, files: FrameFiles): string {
   const { title, description, content, contents, markdown } = page;

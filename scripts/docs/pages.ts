@@ -88,7 +88,7 @@ function blocksOf(token: Token): readonly string[] {
   return token.type === "paragraph" ? [token.text] : [];
 }
 
-/** If a block begins with a link, the rest of the block describes the link. */
+/** Returns the pages to which the links of a block lead. If the block begins with a link, the rest of the block describes the page of this link. */
 function linksOf(block: string): Pick<Page, "file" | "title" | "description">[] {
   return [...block.matchAll(/\[([^\]]*)\]\(([\w.-]+\.md)(?:#[^)]*)?\)/g)].map(
     ({ 0: link, 1: text = "", 2: file = "", index }) => {

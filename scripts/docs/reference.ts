@@ -18,13 +18,13 @@ interface Found {
   readonly answers: readonly (readonly [status: string, answer: Answer])[];
 }
 
-/** Renders the document that `GET /openapi.json` returns: each operation below its tag, and then the schemas that have a name. */
+/** Renders the document that `GET /openapi.json` returns: each operation below its tag, then the headers of answers, then the named schemas. */
 export function renderReference(document: ApiDocument): Reference {
   const { info, components } = document;
   const groups = groupsOf(document);
   const schemas = Object.entries(components.schemas).sort(([one], [other]) => (one < other ? -1 : 1));
   const content = html`<h1>API reference</h1>
-<p>${renderLine(info.description)} Programs read the same from <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1). Another page tells <a href="/docs/http-api">what all operations have in common</a>.</p>
+<p>${renderLine(info.description)} Programs read the same from <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1). Another page describes <a href="/docs/http-api">what all operations have in common</a>.</p>
 ${groups.map(
   ({ name, description, found }) => html`<h2 id="${groupAnchor(name)}">${titleOf(name)}</h2>
 <p>${renderLine(description)}</p>

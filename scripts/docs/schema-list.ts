@@ -2,7 +2,7 @@ import { html, type Markup } from "../../packages/server/src/http/pages/html.ts"
 import type { Schema } from "./document.ts";
 import { renderLine } from "./markdown.ts";
 
-/** Shows a schema: its type, and below it the fields that belong to it directly. A schema with a name is shown as a link to its own section. */
+/** Shows a schema: its type, and below it its fields with their own fields. If a field has a named schema, only a link to its section is shown. */
 export function schemaOf(schema: Schema): Markup {
   return html`<p>${typeOf(schema)}${remarks(schema)}</p>${below(schema)}`;
 }

@@ -1,4 +1,4 @@
-/** Calls the service as one user. Throws an error with the answer if the call does not succeed. */
+/** Calls the service with the token of a user or of a program. Throws an error with the answer if the call does not succeed. */
 export class Api {
   readonly #baseUrl: string;
   readonly #token: string;

@@ -5,7 +5,7 @@ import type { Story } from "./story.ts";
 export interface DashboardPage {
   readonly name: string;
   readonly path: string;
-  /** Waits until the page is complete. */
+  /** Does what the picture needs, such as opening a dialog, and waits until the page is complete. */
   readonly isReady: (page: Page) => Promise<void>;
   /**
    * Whether the picture shows only the part that is visible without scrolling, because of a dialog or because rows are drawn only when they are

@@ -12,7 +12,7 @@ import type { Api } from "./api.ts";
 /** The password of everybody in the pictures. */
 export const password = "seven green bicycles";
 
-/** Makes a person a member through an invitation, with the same requests as the person's browser. */
+/** Makes a person a member: the owner makes an invitation, and the form of its page is sent as the person's browser would send it. */
 export async function join(baseUrl: string, organization: string, owner: Api, { email, displayName, role }: Newcomer) {
   const { link = "" } = await owner.post(`${organization}/invitations`, { roles: [role], email });
   const path = new URL(link).pathname;

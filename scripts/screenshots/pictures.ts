@@ -105,7 +105,7 @@ async function takePage(camera: Camera, page: Page, baseUrl: string, shown: Dash
 }
 
 async function open(page: Page, baseUrl: string, { path, isReady }: DashboardPage): Promise<void> {
-  // Escape closes a dialog, which would otherwise stay open over a next page with the same address. If it has typed values, Escape is needed twice.
+  // Escape closes a dialog. Otherwise the dialog would stay open if the next page has the same address. If values were typed, it takes two.
   for (const _ of [1, 2]) await page.keyboard.press("Escape");
   await page.mouse.move(0, 0);
   await page.evaluate("scrollTo(0, 0)");

@@ -3,7 +3,7 @@ import type { Camera } from "./camera.ts";
 import { password, signInAddress } from "./people.ts";
 import { operatorEmail, ownerEmail, type Story } from "./story.ts";
 
-/** Takes pictures of the service's own pages, which need no JavaScript. Signs in as the operator for this, with this recovery code. */
+/** Takes pictures of the service's own pages, which need no JavaScript. Some need a sign-in as the operator, with this recovery code. */
 export async function takeSignInPages(
   camera: Camera,
   context: BrowserContext,

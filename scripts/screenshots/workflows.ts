@@ -4,7 +4,7 @@ import { schemas } from "./schemas.ts";
 export type WorkflowName = "order-approval" | "order-fulfilment" | "nightly-report" | "ledger-sync" | "refund";
 export type WorkflowIds = Readonly<Record<WorkflowName, string>>;
 
-/** The workflows of a shop, which the screenshots show. */
+/** An example of the repository. It and the workflows below belong to the shop that the screenshots show. */
 export const orderApproval = readFileSync(
   new URL("../../examples/order-approval/workflow.json", import.meta.url),
   "utf8",

@@ -13,7 +13,7 @@ export interface RequestField {
   readonly name: string;
   /** `id`: a UUID. `text`: any other text or value that the caller chooses. `fixed`: a number, a boolean, a time, or one of a few words. */
   readonly kind: "id" | "text" | "fixed";
-  /** The text fields that are required beside this one, and beside each object around it. */
+  /** The paths of the required strings, ids included, beside this field and beside each object around it. */
   readonly besides: readonly (readonly string[])[];
 }
 
@@ -34,7 +34,7 @@ export function labelOf({ place, path }: Pick<RequestField, "place" | "path">): 
   return `${place} ${path.join(".")}`;
 }
 
-/** Writes this value into the field of a request. `beside` returns the values of the fields that are then required as well. */
+/** Writes this value into the field of a request. `beside` returns a value for each of `besides` that the body does not have yet. */
 export function withValue(
   options: CallOptions,
   { place, path, besides }: RequestField,

@@ -4,7 +4,7 @@ export interface StreamedEvent<Data> {
   readonly data: Data;
 }
 
-/** Reads a stream as an EventSource would; `return` ends it early. */
+/** Yields the events of a stream that have an id, a type and one line of data, as the service sends them. Leaving the loop closes the stream. */
 export async function* eventsOf<Data>(response: Response): AsyncGenerator<StreamedEvent<Data>> {
   let text = "";
   const decoder = new TextDecoder();

@@ -20,14 +20,15 @@ export async function askedFor(name: string, ask: (db: Database) => Promise<unkn
     return [];
   };
   await ask({ query } as unknown as Database);
-  if (found === undefined) throw new Error(`${name} was not asked.`);
+  if (found === undefined) throw new Error(`The statement ${name} was not sent.`);
   return found;
 }
 
 export interface Cost {
   readonly pages: number;
+  /** Pairs of rows that a join compared but that did not match. */
   readonly misses: number;
-  /** Rows that were read but did not match. */
+  /** Rows that were read and then left out by a filter other than that of a join. */
   readonly filtered: number;
   /** Tables that were read completely. */
   readonly scanned: readonly string[];
@@ -75,7 +76,7 @@ function* nodesOf(node: PlanNode): Generator<PlanNode> {
   for (const child of node.Plans ?? []) yield* nodesOf(child);
 }
 
-/** Returns a value as text for SQL. Each item of an array is in quotes, because an empty text needs them. */
+/** Returns a value as text for SQL. Each text in an array is in quotes, because an empty text needs them. */
 function textOf(value: unknown): string {
   return Array.isArray(value) ? `{${value.map((item) => JSON.stringify(item)).join(",")}}` : String(value);
 }

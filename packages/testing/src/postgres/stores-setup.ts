@@ -31,8 +31,8 @@ export const templateDatabase = "stepwell_template";
 let tearDown: (() => Promise<void>) | undefined;
 
 /**
- * Runs once before all tests: makes the homes of the store, so that each test file gets its own store at once. All projects that need stores share
- * these.
+ * Runs once before all tests: makes a template in each home of the store that the run uses, so that a test file only needs to copy it to get
+ * its own store. All projects that need stores share the templates.
  */
 export async function setup({ vitest }: TestProject): Promise<void> {
   if ("postgresUrl" in vitest.getProvidedContext()) return;
@@ -43,8 +43,8 @@ export async function setup({ vitest }: TestProject): Promise<void> {
   // The processes that tests start share one cache of compiled modules: without it, half of the time to load the service goes into removing types and
   // compiling.
   process.env.NODE_COMPILE_CACHE ??= join(scratchDirectory, "compiled");
-  // The quick loop has one home of the store. In other runs, making the embedded home takes seconds. Nothing waits for it here: only the tests that
-  // need it wait (`layEmbeddedStore`).
+  // The quick loop uses only PostgreSQL. In other runs, making the embedded template takes seconds. The start does not wait for it: only the tests
+  // that need it do (`layEmbeddedStore`).
   const embedded = scope === "quick" ? undefined : prepareEmbedded(embeddedTemplate);
   const server = await startPostgres();
   tearDown = async () => {

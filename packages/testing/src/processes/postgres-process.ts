@@ -71,7 +71,7 @@ export class PostgresServer implements DatabaseServer {
   }
 
   async dropDatabase(): Promise<void> {
-    // The whole directory is deleted at the end of this run.
+    // Nothing to do: the server's whole directory is deleted when the server is stopped.
   }
 
   async stop(): Promise<void> {
@@ -102,7 +102,7 @@ export class PostgresServer implements DatabaseServer {
   #signalAll(signal: NodeJS.Signals): readonly number[] {
     const postmaster = this.#cluster.pid;
     if (postmaster === undefined) return [];
-    // The postmaster is stopped first, so that it neither starts new processes nor ends before its children are known.
+    // The postmaster is suspended first, so that it neither starts new processes nor ends before its children are known.
     signalProcess(postmaster, "SIGSTOP");
     const pids = [postmaster, ...childrenOf(postmaster)];
     for (const pid of pids) signalProcess(pid, signal);

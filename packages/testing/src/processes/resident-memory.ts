@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 
-/** The memory that a process uses, in megabytes; null on systems without /proc. */
+/** The memory that a process uses, in megabytes; null if the process has ended, or on systems without /proc. */
 export function residentMbOf(pid: number): number | null {
   return megabytesOf(pid, "VmRSS");
 }
 
-/** The highest memory use of a process so far, in megabytes; null on systems without /proc. */
+/** The highest memory use of a process so far, in megabytes; null if the process has ended, or on systems without /proc. */
 export function peakResidentMbOf(pid: number): number | null {
   return megabytesOf(pid, "VmHWM");
 }

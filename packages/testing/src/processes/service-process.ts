@@ -13,7 +13,7 @@ export interface ServiceOptions {
   readonly port: number;
   /** `dev` seeds an empty store, `serve` does not. */
   readonly command?: "dev" | "serve";
-  /** A program that takes the command as its last argument. Default: the command line. */
+  /** A program for Node.js, with its arguments. `command` is added as the last one. Default: the built program `stepwell`. */
   readonly program?: readonly string[] | undefined;
   /** Settings besides those that every run has. */
   readonly environment?: Readonly<Record<string, string>>;
@@ -44,7 +44,7 @@ export class ServiceProcess {
     const log = openSync(this.logFile, "a", 0o600);
     this.#child = spawn(process.execPath, [...program, command], {
       stdio: ["ignore", log, log],
-      // The service leads a process group, so that killing it also kills what it has started.
+      // The service leads a process group. A signal to the group also reaches the processes that the service has started.
       detached: true,
       env: {
         ...inheritedEnvironment(),
@@ -97,7 +97,7 @@ export class ServiceProcess {
     throw new Error(`The service did not end within 30 s of SIGTERM.\n${this.logTail()}`);
   }
 
-  /** Kills the process at once, as a power failure would. */
+  /** Kills the service, and the processes that it has started, with SIGKILL: none of them can finish its work. */
   async kill(): Promise<void> {
     this.#signalGroup("SIGKILL");
     await this.#ended;
@@ -112,7 +112,7 @@ export class ServiceProcess {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  /** The current memory use in megabytes; null on systems that do not report it. */
+  /** The current memory use in megabytes; null if the process has ended, or on systems that do not report it. */
   residentMb(): number | null {
     return residentMbOf(this.pid);
   }
@@ -148,7 +148,7 @@ const entry = fileURLToPath(new URL("../../../cli/dist/main.js", import.meta.url
 
 /** The environment of this process, except the variables that would change what the service does. */
 function inheritedEnvironment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => name !== "DATABASE_URL" && !name.startsWith("STEPWELL_"));
+  const kept = Object.entries(process.env).filter(([name]) => !/^(DATABASE_URL|STEPWELL_)/.test(name));
   return Object.fromEntries(kept);
 }
 

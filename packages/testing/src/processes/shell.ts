@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { delimiter } from "node:path";
 
-/** A shell in a directory, as a person who works there has it: without the variables that npm sets for the tests. */
+/** A shell in a directory, as a person who works there has it: without most variables of npm, Node.js, Vitest and Stepwell. */
 export class Shell {
   readonly #directory: string;
   readonly #environment: Record<string, string>;
@@ -70,7 +70,7 @@ export class Running {
   /** Waits until the standard output contains `wanted`, and returns the whole output so far. Throws if the program ends before that. */
   async printed(wanted: string): Promise<string> {
     const over = this.ended.then(({ output, complaint }) => {
-      throw new Error(`It ended without printing "${wanted}": ${output} ${complaint}`);
+      throw new Error(`The program ended without printing "${wanted}": ${output} ${complaint}`);
     });
     over.catch(() => undefined);
     while (!this.#output.includes(wanted)) {

@@ -36,7 +36,7 @@ async function freshDirectory(): Promise<StoreHome> {
   };
 }
 
-/** The secret key of this run. All nodes over one database need the same key. */
+/** The secret key of this run. All nodes on one database need the same key. */
 const secretKey = randomBytes(32).toString("base64");
 
 /** Makes a store in a new database. Its directory only holds `dev.json` and the log. */

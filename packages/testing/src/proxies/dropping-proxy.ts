@@ -23,7 +23,7 @@ export class DroppingProxy {
 
   private constructor(target: string, seed: number) {
     this.#target = new URL(target);
-    // The first two connections break in each of the two ways: with some seeds, few of the others break, and all of them in the same way.
+    // The first connection breaks in a request and the second one in an answer. With some seeds, only few others break, and all in the same way.
     const first = fc.sample(fc.tuple(breakIn("client"), breakIn("server")), { seed, numRuns: 1 }).flat();
     this.#fates = [...first, ...fc.sample(fateOfConnection, { seed, numRuns: maxConnections })].values();
     this.#listener = createServer((client) => this.#relay(client));

@@ -85,10 +85,10 @@ export class TcpProxy {
   }
 
   /**
-   * Does `fate` to the next message that contains this text, and returns when this has happened. `answer-swallowed`: the server gets the message, but
-   * its answer is lost. `lost`: the message never arrives. `late`: the message arrives when `deliver` is called. These three break the connection.
-   * `stuck`: the message waits until the server closes the connection. With `after`, only connections count on which a message with that text has
-   * passed. This tells the transactions apart, because every duty of a service sends a COMMIT.
+   * Waits for the next message that contains `text`, treats it as `fate` says, and returns. `answer-swallowed`: the server gets the message, but its
+   * answer is lost. `lost`: the message never arrives. `late`: the message arrives when `deliver` is called. These three break the connection.
+   * `stuck`: the message waits until the server closes the connection. If `after` is given, the proxy looks only at connections that already sent
+   * this text. So a test can choose the COMMIT of one kind of transaction, although every duty of a service sends a COMMIT.
    */
   onNext(text: string, fate: Fate, after?: string): Promise<MarkedMessage> {
     return new Promise((resolve) => {
@@ -157,7 +157,7 @@ export class TcpProxy {
     };
     if (fate === "answer-swallowed") await deliver();
     if (fate === "lost") part();
-    // Only the client's side is closed, because the server must wait for a `late` message in the middle of its transaction.
+    // For `late`, only the client's side is closed: the server must wait for the message in the middle of its transaction.
     client.destroy();
     met({ deliver });
   }

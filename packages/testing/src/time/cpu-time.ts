@@ -1,6 +1,6 @@
 /**
- * The processor time of this thread for one run of `work`, in milliseconds. Other work on the machine does not count. It is the mean of some runs
- * after a first one, since systems count this time in steps of a few milliseconds.
+ * The processor time of this thread for one run of `work`, in milliseconds. Other work on the machine does not count. This is the mean of `runs`
+ * runs, since systems count the time in steps of a few milliseconds. A first run does not count, since it also compiles the code.
  */
 export function cpuMsOf(work: () => unknown, runs = 3): number {
   work();
