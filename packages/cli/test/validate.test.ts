@@ -39,7 +39,7 @@ test("validate needs no service: each problem has its file, line and column, and
         `${file}:${line}:7: error: /steps/1/transitionToStep there is no step \`shipp\`; did you mean \`ship\`?`,
         '        "transitionToStep": "shipp",',
         "        ^",
-        `${file}:${line + 1}:2: error: /steps/1/retries is not a field of a step; \`retries\` is \`retry.maxAttempts\` here`,
+        `${file}:${line + 1}:2: error: /steps/1/retries is not a field of a step; \`retries\` is \`retry.maxAttempts\` (the first attempt counts too) here`,
         '  \t"retries": 3,',
         "  \t^",
         `${file}:${line + 2}:${output.indexOf("toUpper") + 1}: error: /steps/1/output there is no function \`toUpperCase\`; \`toUpperCase\` is \`upper\` here`,
