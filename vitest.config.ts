@@ -25,7 +25,7 @@ const thorough = [
   "packages/dashboard/test/browser/first-page.test.ts",
 ];
 /**
- * Files about the graph and branches on pages, about pages and commands other than the main ones (workflows, jobs, the editor), about the examples and
+ * Files about the graph and branches on pages, about pages and commands other than those of workflows, jobs and the editor, about the examples and
  * the tutorial, about docs/client.md, about errors at a start, about single sign-on and OAuth clients, about requests and sign-ins on several nodes,
  * about sign-ins during outages, and about the secrets in the store. Even without these files, `npm test` opens every page (`pages.test.ts`), and
  * compares the reference of all commands with their declarations (`scripts/cli-reference.ts`).

@@ -140,7 +140,7 @@ function isResting(entries: readonly Entry[], events: readonly FinalEvent[], sha
   try {
     return shape !== undefined && wayOf(foldHistory(entries, addressesOf(events)), shape.steps).state === "resting";
   } catch (error) {
-    // A history that is not a path counts as resting, since the checker reports what is wrong with it.
+    // A history with an entry that cannot follow those before it counts as resting, since the checker reports what is wrong with it.
     if (error instanceof NotAPath) return true;
     throw error;
   }

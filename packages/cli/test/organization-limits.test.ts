@@ -55,9 +55,9 @@ inWholeMatrix(() => {
   test("the operator sets how many organizations one user may create", async () => {
     const organizations = (...options: string[]) =>
       run(environment, "user", "organizations", "ada@example.org", ...options);
-    expect((await organizations("--max", "3")).output).toContain("may create 3 organizations, and has created 0.");
+    expect((await organizations("--max", "3")).output).toContain(": at most 3, 0 created.");
     const back = await organizations("--max", "default");
-    expect(back.output).toContain("ada@example.org may create 10 (as configured here) organizations");
+    expect(back.output).toContain("Organizations of ada@example.org: at most 10 (as configured here), 0 created.");
     const wrong = await organizations("--max", "-1");
     expect(wrong).toMatchObject({ code: 2, complaint: expect.stringContaining("a whole number from 0 to 1000000") });
   });

@@ -126,7 +126,7 @@ inWholeMatrix(() => {
   });
 
   test.concurrent("a server that is older than the required version stops the start", async () => {
-    // A proxy before a real server reports an old version.
+    // A proxy in front of a real server reports an old version.
     const proxy = await TcpProxy.before(inject("postgresUrl"));
     const version = await onServer(inject("postgresUrl"), async (client) => {
       const { rows } = await client.query<{ number: string }>("SELECT current_setting('server_version_num') AS number");

@@ -51,7 +51,7 @@ export async function organizations(email: string, options: { readonly max?: str
     if (limited === undefined) return undefined;
     const { maximum, usedCount } = limited;
     const many = maximum ?? `${maxOrganizationsPerAccount} (as configured here)`;
-    const text = `${email} may create ${many} organizations, and has created ${usedCount}.`;
+    const text = `Organizations of ${email}: at most ${many}, ${usedCount} created.`;
     return { value: { email, maximum, usedCount }, text, quiet: String(maximum ?? maxOrganizationsPerAccount) };
   });
 }

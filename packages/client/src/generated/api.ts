@@ -2747,7 +2747,7 @@ export interface components {
             branch?: string;
             /** @description The only visit of `step` that the event is for. */
             visit?: number;
-            /** @description The reason of the outcome, and what became of the event. */
+            /** @description The reason for the outcome, and what became of the event. */
             reason: string;
             sentBy: components["schemas"]["Actor"];
             /**
@@ -6577,7 +6577,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description The reason of the failure. */
+                    /** @description The reason for the failure. */
                     message: string;
                     /** @description The name of the error, which `retry.on` and `onFailure` can name. */
                     type?: string;

@@ -70,8 +70,8 @@ function unknownOrganization(organizationId: string): ServiceError {
 }
 
 /**
- * Throws if opening the store would create an empty store or a new key. Verifying must create neither, and with a new key every seal would look
- * changed.
+ * Throws if opening the embedded store would create an empty store or a new key. Verifying must create neither, and with a new key every seal would
+ * look changed.
  */
 function requireExisting({ databaseUrl, dataDir, secretKey }: Config): void {
   if (databaseUrl !== undefined) return;

@@ -12,7 +12,7 @@ export type JobName = string;
 /** The sequence of the last entry that the page has, for each job. */
 export type Positions = ReadonlyMap<JobName, number>;
 
-/** One message of the stream. */
+/** One thing that `ManyJobsStream` tells the page. */
 export type StreamNews =
   | { readonly type: "entries"; readonly name: JobName; readonly entries: readonly HistoryEntry[] }
   | { readonly type: "unreadable"; readonly name: JobName; readonly problem: Problem }

@@ -29,8 +29,9 @@ function Relative({ at }: { readonly at: number }) {
 
 /** The year is shown only if it is not the present year. */
 function absolute(date: Date, hasMilliseconds: boolean): string {
-  if (hasMilliseconds) return exact.format(date);
-  return (date.getFullYear() === new Date().getFullYear() ? thisYear : otherYear).format(date);
+  const isThisYear = date.getFullYear() === new Date().getFullYear();
+  if (hasMilliseconds) return (isThisYear ? exactThisYear : exactOtherYear).format(date);
+  return (isThisYear ? thisYear : otherYear).format(date);
 }
 
 function relative(at: number, now: number): string {
@@ -51,6 +52,10 @@ const units = [
 
 const relativeFormat = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "narrow" });
 const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit" } as const;
-const exact = new Intl.DateTimeFormat(locale, { month: "short", day: "numeric", ...clock, fractionalSecondDigits: 3 });
-const thisYear = new Intl.DateTimeFormat(locale, { month: "short", day: "numeric", ...clock });
-const otherYear = new Intl.DateTimeFormat(locale, { year: "numeric", month: "short", day: "numeric", ...clock });
+const day = { month: "short", day: "numeric" } as const;
+const year = { year: "numeric" } as const;
+const milliseconds = { fractionalSecondDigits: 3 } as const;
+const exactThisYear = new Intl.DateTimeFormat(locale, { ...day, ...clock, ...milliseconds });
+const exactOtherYear = new Intl.DateTimeFormat(locale, { ...year, ...day, ...clock, ...milliseconds });
+const thisYear = new Intl.DateTimeFormat(locale, { ...day, ...clock });
+const otherYear = new Intl.DateTimeFormat(locale, { ...year, ...day, ...clock });

@@ -151,7 +151,7 @@ export interface StepPosition {
   readonly name: string;
   /** Which visit of the step this is, counted from 1 in its branch. */
   readonly visit: number;
-  /** The latest attempt in this visit, from 1. The count continues when a job is resumed. */
+  /** The latest attempt in this visit, counted from 1; 0 when the first attempt was handed back before it began. A resume continues the count. */
   readonly attempt: number;
 }
 

@@ -179,8 +179,8 @@ const sharedTurnMs = 2;
 const maxRoom = 500;
 /**
  * When a command takes longer than this, its organization rests afterwards for a multiple of the time that the command took. While other
- * organizations have commands, the multiple grows with the time: twice the time delays twice as many commands of the others, and each of them for
- * twice as long.
+ * organizations have commands, the multiple grows with that time, because a command that takes twice as long delays twice as many commands of the
+ * others, and each of them for twice as long.
  */
 const costlyMs = 5;
 const restFactor = 5;

@@ -18,7 +18,7 @@ export function deadlineIn(seconds: number): number {
   return performance.now() + seconds * 1000;
 }
 
-/** Aborts when the client has gone and nobody reads the answer any more. */
+/** Returns a signal that aborts when the client has gone, so that nobody will read the answer. */
 export function whenGone(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   reply.raw.once("close", () => {

@@ -62,7 +62,7 @@ const KeptEventSchema = Type.Object(
     ),
     branch: Type.Optional(Type.String({ description: "The branch of that step. It is left out for the main line." })),
     visit: Type.Optional(Type.Integer({ description: "The only visit of `step` that the event is for." })),
-    reason: Type.String({ description: "The reason of the outcome, and what became of the event." }),
+    reason: Type.String({ description: "The reason for the outcome, and what became of the event." }),
     sentBy: ActorSchema,
     receivedAt: Time,
     duplicateCount: Type.Integer({

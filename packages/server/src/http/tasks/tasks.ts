@@ -82,7 +82,7 @@ function failTaskRoute(app: App, parts: ServerParts): void {
         params: TaskParams,
         headers: IdempotencyHeaders,
         body: closed({
-          message: Type.String({ minLength: 1, maxLength: 10_000, description: "The reason of the failure." }),
+          message: Type.String({ minLength: 1, maxLength: 10_000, description: "The reason for the failure." }),
           type: Type.Optional(
             Type.String({
               minLength: 1,

@@ -6,7 +6,7 @@ test("the commands of an organization come back together, after its rest, in the
   const resting = new Resting<string>(resolve);
   const begunAt = performance.now();
 
-  // The rest that is left becomes shorter from one command to the next.
+  // Each command comes later in the rest of its organization, so less time of the rest is left.
   resting.append("costly", "third", 5.2);
   resting.append("costly", "fourth", 3.9);
   resting.prepend("costly", ["first", "second"], 0.1);

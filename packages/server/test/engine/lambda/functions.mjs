@@ -1,4 +1,4 @@
-// The functions that run in the Lambda server of the tests. Each handler shows one fact that a test states.
+// The functions that run in the Lambda server of the tests. Each handler behaves in one way that a test describes.
 
 /** Returns its input and the client context. */
 export async function echo(event, context) {

@@ -253,7 +253,7 @@ const ownRows: Readonly<Record<Exclude<OperationId, PublicOperation | Alias>, Ro
     names: "nothing",
   },
   CreatePasswordLink: { call: member, allowed: ({ userId }) => (userId === undefined ? 403 : 201) },
-  // The callers of the matrix have no password, so the operations below that must be confirmed with one answer with 409.
+  // The callers of the matrix have no password. So 409 is the answer of those operations below that ask for the password.
   GetAccount: { call: () => ({}), allowed: 200, names: "nothing" },
   GetAccountLimits: { call: () => ({}), allowed: 200, names: "nothing" },
   UpdateAccount: { call: () => ({ body: { displayName: "d" } }), allowed: 200, names: "nothing" },

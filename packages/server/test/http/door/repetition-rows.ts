@@ -22,7 +22,7 @@ export interface Prepared {
   readonly token: string;
   /** The path parameters and the body, in the form in which a generated client takes them. */
   readonly input: object;
-  /** Returns the number of things that the call makes or does. */
+  /** Counts the effects of such calls so far: the things that exist, or how often the work was done. */
   readonly count: () => Promise<number>;
   /** Tells whether the secret of this answer works. Checking it may use it up. */
   readonly works?: (answer: Body) => Promise<boolean>;

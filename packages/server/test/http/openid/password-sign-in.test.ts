@@ -38,7 +38,7 @@ onOneStore((home) => {
     const person = await newPerson(service, "se\u00f1or con contrase\u00f1a");
     const signIn = signInAt(service, () => start);
     const decomposed = attemptOf(person, { password: "sen\u0303or con contrasen\u0303a" });
-    // Every password is normalized when it is set, so every spelling of it is accepted.
+    // A password is normalized when it is set and when it is checked, so every Unicode form of the same characters is accepted.
     expect(await signIn.attempt(decomposed)).toMatchObject({ outcome: "accepted" });
   });
 
