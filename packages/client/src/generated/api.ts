@@ -3161,7 +3161,7 @@ export interface components {
             target: {
                 /** @enum {string} */
                 type: "organization" | "member" | "invitation" | "role" | "apiToken" | "oauthClient" | "workflow" | "version" | "tag" | "taskQueue" | "job";
-                /** @description The id of the thing, or the name of a tag or role. */
+                /** @description The id of the thing, or the name of a tag, a role or a task queue. */
                 id?: string;
             };
             /** @description The id of the request, as in the answer's header `X-Request-Id`. It is empty where there was no request. */

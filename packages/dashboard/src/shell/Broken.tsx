@@ -5,7 +5,7 @@ import { PageHeading } from "../parts/layout/PageHeading.tsx";
 import { Problem } from "../parts/states/Problem.tsx";
 import { texts } from "../texts/texts.ts";
 
-/** Replaces a page that threw an error because of a defect, a part that could not be loaded, or an error of the API that no code caught. */
+/** Replaces a page that threw an error. The cause is a defect, a part that could not be loaded, or an error of the API that no code caught. */
 export function Broken({ error, reset }: ErrorComponentProps) {
   const { shell } = texts;
   if (error instanceof ProblemError) return <Problem error={error} onRetry={reset} />;

@@ -5,7 +5,7 @@ const key = "stepwell.theme";
 const listeners = new Set<() => void>();
 const systemDark = window.matchMedia("(prefers-color-scheme: dark)");
 
-/** Sets the theme of the page. The first call is before the first paint. */
+/** Sets the theme of the page. It is first called before the pages are loaded, but the browser may have painted the frame of `index.html` already. */
 export function applyTheme(): void {
   const theme = chosenTheme();
   if (theme === "system") delete document.documentElement.dataset.theme;

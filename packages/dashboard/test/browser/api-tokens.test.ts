@@ -115,15 +115,15 @@ onOneStore((home) => {
       const rotate = async (overlap: string) => {
         await press(page, "Rotate");
         const asked = page.getByRole("dialog", { name: "Give pipeline a new secret?" });
-        await choose(asked.getByLabel("The present secret is still valid for"), overlap);
+        await choose(asked.getByLabel("The present secret ends"), overlap);
         await press(asked, "Rotate");
         return await takeSecret(page, "The new secret of pipeline");
       };
       const statusOf = async (secret: string) => (await owner.api.as(secret).callAny("ListWorkflows", {})).status;
-      const second = await rotate("1 day");
+      const second = await rotate("after 1 day");
       expect([await statusOf(token), await statusOf(second)]).toEqual([200, 200]);
       await page.getByText("The former secret is valid until").waitFor();
-      const third = await rotate("It ends at once");
+      const third = await rotate("at once");
       expect(await statusOf(third)).toBe(200);
       await expect.poll(() => statusOf(second)).toBe(401);
     });

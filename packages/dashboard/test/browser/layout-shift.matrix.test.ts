@@ -94,7 +94,7 @@ function pagesOf(workflowId: string, jobId: string): readonly (readonly [string,
       (page) => [
         page.locator("[data-step=approve]"),
         page.getByRole("button", { name: "Send approved" }),
-        page.getByRole("table", { name: "Every entry of this job's history, in order" }),
+        page.getByRole("table", { name: "Entries of this job's history, in order" }),
       ],
     ],
     ["/settings", (page) => [page.getByText("No API token yet")]],

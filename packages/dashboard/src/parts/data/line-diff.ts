@@ -3,7 +3,7 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** If more lines than this are removed and added, the search for the changes is given up, because it would take long. */
+/** If more lines than this are removed and added, the search for the changes is given up, because it would take too long. */
 const maxChanges = 500;
 
 /**

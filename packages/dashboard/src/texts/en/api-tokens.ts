@@ -60,8 +60,8 @@ export const apiTokens = {
   rotateTitle: (name: string) => `Give ${name} a new secret?`,
   rotateText:
     "It stays the same token with the same permissions. Change the programs that use it before the present secret ends.",
-  overlap: "The present secret is still valid for",
-  overlaps: { "0": "It ends at once", "3600": "1 hour", "86400": "1 day", "604800": "7 days" },
+  overlap: "The present secret ends",
+  overlaps: { "0": "at once", "3600": "after 1 hour", "86400": "after 1 day", "604800": "after 7 days" },
   revoke: "Revoke",
   revokeNamed: (name: string) => `Revoke ${name}`,
   revokeTitle: (name: string) => `Revoke ${name}?`,

@@ -217,7 +217,7 @@ export const job = {
   sendWithPayload: (eventId: string) => `Send ${eventId} with a payload`,
   duplicates: (count: number) => `sent again ${countOf(count, "time", "times")}`,
   history: "History",
-  historyCaption: "Every entry of this job's history, in order",
+  historyCaption: "Entries of this job's history, in order",
   sequence: "No.",
   what: "Type",
   when: "When",

@@ -194,8 +194,8 @@ class Group {
     while (this.#queue.length > 0 || this.#deferred.length > 0) {
       this.#underWay = this.#takeBatch();
       await this.#commitWhole(this.#underWay);
-      // The embedded store answers within the same turn of the event loop. Without this pause no new requests could come in, and every batch would
-      // hold one command.
+      // The embedded store answers within the same turn of the event loop, in which no new request can come in. Without this pause, the next batch
+      // would hold only what the last answers led to, often a single command.
       await new Promise((resolve) => setImmediate(resolve));
     }
     clearInterval(watchdog);

@@ -9,8 +9,8 @@ export interface CachedPlan {
 }
 
 /**
- * Keeps the most recently used plans, up to a total number of bytes. One organization may use half of this total, so that an organization with many
- * large definitions displaces only its own plans. A single plan is kept whatever its size.
+ * Keeps the most recently used plans, up to a total number of bytes. One organization may use half of this total. Beyond that, it displaces
+ * only its own plans. A single plan is kept whatever its size.
  */
 export class PlanCache {
   readonly #maxBytes: number;

@@ -210,7 +210,8 @@ type Visit = Pick<StepRun, "name" | "visit" | "branch">;
 
 /**
  * Counts, for each step, the visits before those that are shown. On the main line a step's visits are numbered without a gap, so the number of the
- * first visit shown gives the count. In branches the count is taken from `before`, which has the visits of all branches.
+ * first visit shown gives the count. In branches, `before` has the count of all visits, from which the shown ones are subtracted. If `before` is
+ * empty, the visits of `earlier` are counted.
  */
 function countEarlier(shown: readonly Visit[], before: readonly Visit[], earlier: readonly Visit[]) {
   const counts = new Map(before.map(({ name, visit }) => [name, visit]));

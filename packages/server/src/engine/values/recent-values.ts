@@ -26,7 +26,7 @@ export class RecentValues {
     return known;
   }
 
-  /** Adds a value, which must be committed. */
+  /** Adds a value that is committed already. */
   add(key: ValueKey, { value, bytes }: RecentValue): void {
     const name = nameOf(key);
     const size = sizeOfJson(value, maxSize);

@@ -69,7 +69,9 @@ export const AuditEntrySchema = Type.Object(
     outcome: oneOf(["accepted", "denied"]),
     target: Type.Object({
       type: oneOf([...auditTargetTypes]),
-      id: Type.Optional(Type.String({ description: "The id of the thing, or the name of a tag or role." })),
+      id: Type.Optional(
+        Type.String({ description: "The id of the thing, or the name of a tag, a role or a task queue." }),
+      ),
     }),
     requestId: Type.String({
       description:

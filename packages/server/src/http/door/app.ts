@@ -89,7 +89,7 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** The rule by which the operation enforces the bounds of tokens (`bounds-check.ts`). Without it, the operation rejects tokens with bounds. */
     readonly bounds?: BoundsRule;
-    /** The effect of a repeated request. A POST of the document must declare it, or take an Idempotency-Key. */
+    /** The effect of a repeated request. Every POST in the API's document must declare it, or take an Idempotency-Key. */
     readonly repetition?: Repetition;
     /** The `x-cost` of a request, if it is neither a cheap read nor a usual change (`operation.ts`). */
     readonly cost?: number;

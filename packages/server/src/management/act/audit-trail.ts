@@ -25,7 +25,7 @@ export type AuditTargetType = (typeof auditTargetTypes)[number];
 /** The part of an entry that its act does not contain. */
 export interface AuditNote {
   readonly targetType: AuditTargetType;
-  /** The target's name in the API: an id, or a name if things of its type are identified by their names (a tag, a role). */
+  /** The target's name in the API: an id, or a name if things of its type are identified by their names (a tag, a role, a task queue). */
   readonly targetId: string;
   /**
    * The change, if it is small: the fields of something new, or `changesOf(before, after)`. It never holds a secret (a token, a link, a password, a

@@ -14,7 +14,7 @@ export interface StatementWatchData {
 /** Cancels an exchange if it is still the running one, and returns whether it was. */
 type CancelExchange = (exchange: number) => boolean;
 
-/** A process may load this module twice, such as from two installed packages. Both copies use this map, in which each thread finds its own watch. */
+/** A process may load this module twice, for example from two installed packages. Both copies use this map, in which each thread finds its own watch. */
 const cancels = sharedMap(Symbol.for("stepwell.statement-watch"));
 
 function sharedMap(key: symbol): Map<string, CancelExchange> {

@@ -12,7 +12,7 @@ export interface LockedCalls {
 
 /**
  * Locks calls that this node holds, so that each of them stays until its child is made. It waits for no other transaction: `held` lists the calls
- * whose rows another one has locked. A call that is neither in `locked` nor in `held` is over, or another node holds it.
+ * whose rows another one has locked. A call that is neither in `locked` nor in `held` is over, is held by another node, or was handed over to its child.
  */
 export async function lockCalls(
   transaction: Transaction,

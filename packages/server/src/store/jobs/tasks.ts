@@ -164,8 +164,9 @@ const putTaskRowsBack = statement<never>(
 );
 
 /**
- * Renews a worker's lease for one heartbeat from now, and stores its progress; null keeps the progress reported before. Returns the time at which the
- * lease ends; undefined when the worker does not hold the task any more, or when another transaction has locked the task (`holdsTask` tells which).
+ * Renews a worker's lease for the task's `heartbeatSeconds` from now, and stores its progress; null keeps the former progress. Returns the time at
+ * which the lease ends; undefined when the worker does not hold the task any more, or when another transaction has locked the task (`holdsTask` tells
+ * which).
  */
 export async function holdTask(db: Queryable, call: CallKey, progress: JsonValue): Promise<Timestamp | undefined> {
   const text = progress === null ? null : JSON.stringify(progress);

@@ -138,7 +138,11 @@ describe("a $ref", () => {
     ["into a definition", "#/definitions/order/properties/a", "leads nowhere"],
     ["to the definition itself", "#", "circle"],
     ["to all definitions", "#/definitions/", "leads nowhere"],
-    ["to $defs that are not there", "#/$defs/order", "this definition has no `$defs` with the name `order`"],
+    [
+      "to $defs that are not there",
+      "#/$defs/order",
+      "the `$defs` of this definition have no entry with the name `order`",
+    ],
     ["into $defs", "#/$defs/order/items", "leads nowhere"],
     ["to the cloud's metadata", "http://169.254.169.254/latest/meta-data/", "other forms are not supported"],
     ["to a file", "file:///etc/passwd", "other forms are not supported"],

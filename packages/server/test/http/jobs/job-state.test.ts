@@ -196,7 +196,7 @@ onOneStore((home) => {
     const { state, metadata } = await stateOf(api, jobId);
     expect(metadata.contentLengthBytes).toBeLessThan(16_100_000);
     expect(metadata.warnings).toHaveLength(1);
-    expect(metadata.warnings[0]).toMatch(/16 MB, so the earliest 5 step runs are here without/);
+    expect(metadata.warnings[0]).toMatch(/16 MB, so the earliest 5 step runs are shown here without/);
     // The input and the output of each run are in the data and in the history, so each run takes 4 MB, and three runs and the job's input take 13 MB.
     const without = state.executionHistory.slice(0, 5);
     for (const { input: shown, output, warnings } of without) {

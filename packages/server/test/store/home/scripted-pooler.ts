@@ -14,8 +14,8 @@ interface Behaviour {
 }
 
 /**
- * A connection pooler in front of two sessions of a server, as PostgreSQL's protocol shows it. It gives out first the session that was given back
- * last.
+ * Stands in for a connection pooler in front of a server with two sessions: it answers in PostgreSQL's protocol as such a pooler would. The session
+ * that was given back last is given out first.
  */
 export class ScriptedPooler {
   readonly #server: Server;

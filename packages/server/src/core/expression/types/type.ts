@@ -29,7 +29,7 @@ export function typeOfKinds(set: Kinds): Type {
   return type;
 }
 
-/** There are few of these types. They are shared, so that alternatives of one kind are the same object. */
+/** There are few of these types. They are shared: types with the same kinds are one object, so equal alternatives are found by identity. */
 const typesByKinds = new Map<Kinds, Type>();
 
 /** The type that only this value has. */

@@ -80,7 +80,7 @@ export interface ValueNumbers {
   readonly results?: Readonly<Record<string, number>>;
   /** For each property, by its name: the number of the value that has the property. */
   readonly properties?: Readonly<Record<string, number>>;
-  /** For each slot: the number of the value that is in the slot, or that has the slot's property. */
+  /** For each slot: the number of the stored value that is the slot's value, or of the value of which the slot has one property. */
   readonly slots?: Readonly<Record<string, number>>;
 }
 

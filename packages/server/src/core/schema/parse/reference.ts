@@ -40,7 +40,7 @@ function findInScope(target: JsonValue, scope: Scope, schemas: ReadonlyMap<strin
   if (target === "#") return { schema: scope.root };
   const isLocal = typeof target === "string" && target.startsWith(localRoot);
   return isLocal
-    ? findByName(target, localRoot, "this definition has no `$defs` with the name", scope.defs, hints)
+    ? findByName(target, localRoot, "the `$defs` of this definition have no entry with the name", scope.defs, hints)
     : findDefinition(target, schemas, hints);
 }
 

@@ -51,7 +51,7 @@ function faultOf(error: unknown): Fault {
   };
   return {
     name: bounded(textOf(name) ?? "Error", 100),
-    // The SDK appends advice for its own callers on further lines, which is cut off.
+    // On further lines, the SDK appends advice for its own callers. It is cut off.
     message: (textOf(message) ?? String(error)).split("\n", 1)[0] ?? "",
     code: textOf(code),
     syscall: textOf(syscall),
