@@ -58,8 +58,9 @@ const ofPlainServer =
   "**/{citus,citus-service,one-shard,key-plans,due-plans,queued-task-plans,index-use,uuid-hash}.test.ts";
 const leftToPlainServers = process.env.STEPWELL_TEST_CITUS_URL === undefined ? [] : [ofPlainServer];
 const excluded = [...left, ...leftToPlainServers, "**/node_modules/**"];
+const isWithoutProto = process.env.NODE_OPTIONS?.includes("--disable-proto") === true;
 /** This test runs npm, which is not this project's code and may need `__proto__`. */
-const withoutProto = process.env.NODE_OPTIONS?.includes("--disable-proto") ? ["**/first-five-minutes.test.ts"] : [];
+const withoutProto = isWithoutProto ? ["**/first-five-minutes.test.ts"] : [];
 
 /**
  * How long a poll may take. On a busy machine, a result that otherwise comes at once can take seconds. The poll ends as soon as the result has come.
@@ -71,7 +72,7 @@ const poll = { timeout: 10_000 };
  * dozen processes, and one that fails because its process got too little time says nothing about a change. A test that passes only when tried
  * again is named at the end. Other scopes try nothing twice.
  */
-const retry = scope === "usual" && withoutProto.length === 0 ? 1 : 0;
+const retry = scope === "usual" && !isWithoutProto ? 1 : 0;
 
 /**
  * This expects a machine with two processors. `npm test` has two workers for each of them, since a test spends nearly half of its time waiting for a

@@ -54,7 +54,7 @@ export class Workload {
     await this.#crew?.calm();
   }
 
-  /** What the workers that ended without being killed wrote to their standard error. No worker should end like this. */
+  /** The output on standard error of the workers that ended without being killed. No worker should end like this. */
   get complaints(): readonly string[] {
     return this.#crew?.complaints ?? [];
   }

@@ -1,10 +1,5 @@
-import {
-  costlyChecks,
-  costlyDefinitions,
-  costlyExpressions,
-  costlyPatterns,
-  largestWithExpressions,
-} from "@stepwell/testing/costly.ts";
+import { costlyChecks, costlyPatterns } from "@stepwell/testing/costly/checks.ts";
+import { costlyDefinitions, costlyExpressions, largestWithExpressions } from "@stepwell/testing/costly/definitions.ts";
 import { cpuMsOf } from "@stepwell/testing/time/cpu-time.ts";
 import { readConfig } from "../../packages/server/src/config.ts";
 import { parseDefinition } from "../../packages/server/src/core/definition/definition.ts";
@@ -29,7 +24,7 @@ export interface DefinitionsResult {
     | "compiling a definition"
     | "check of the largest definition with expressions"
     | "compiling the largest definition with expressions";
-  /** The slowest definition, pattern or value of this subject (`packages/testing/src/costly.ts`). */
+  /** The slowest definition, pattern or value of this subject (`packages/testing/src/costly`). */
   readonly slowest: string;
   /** The processor time, which hardly depends on other work on the machine. */
   readonly cpuMs: number;

@@ -170,7 +170,7 @@ async function askOnce(
     await ask({ query }, keys, historyRowsPerJob);
     ms = performance.now() - begun;
   });
-  if (asked.length === 0) throw new Error(`${name} was not run.`);
+  if (asked.length === 0) throw new Error(`The statement ${name} was not sent.`);
   return { ms, asked };
 }
 

@@ -1,4 +1,5 @@
-import { costlyDefinitions, costlyPatterns } from "@stepwell/testing/costly.ts";
+import { costlyPatterns } from "@stepwell/testing/costly/checks.ts";
+import { costlyDefinitions } from "@stepwell/testing/costly/definitions.ts";
 import { type Ground, type HostileTenant, inTurn } from "./hostile-tenant.ts";
 
 /** Lets the service check and register the definitions and patterns that take longest to check and to compile. */

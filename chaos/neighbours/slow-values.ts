@@ -1,4 +1,4 @@
-import { costlyChecks } from "@stepwell/testing/costly.ts";
+import { costlyChecks } from "@stepwell/testing/costly/checks.ts";
 import { registerWorkflow } from "@stepwell/testing/processes/api.ts";
 import { withoutTurns } from "../faults/turned-off.ts";
 import { type Ground, type HostileTenant, inTurn } from "./hostile-tenant.ts";

@@ -37,7 +37,7 @@ export class Crew {
     return { workersKilled: this.#killedCount, workersStopped: this.#stoppedCount };
   }
 
-  /** What workers wrote to their standard error before they ended without being killed, which no worker should do. */
+  /** The output on standard error of the workers that ended without being killed. No worker should end like this. */
   get complaints(): string[] {
     return this.#places.flatMap(({ worker }) => worker.complaint ?? []);
   }

@@ -50,7 +50,7 @@ export class WorkerProcess {
     this.#child.kill(signal);
   }
 
-  /** What the worker wrote to its standard error, if it ended without being killed, which is a defect; undefined otherwise. */
+  /** The output of the worker on standard error if it ended without being killed, which is a defect; undefined otherwise. */
   get complaint(): string | undefined {
     const hasEnded = this.#child.exitCode !== null || this.#child.signalCode !== null;
     return hasEnded && !this.#isKilled ? this.#complaint : undefined;

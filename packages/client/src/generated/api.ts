@@ -7933,7 +7933,7 @@ export interface operations {
                 actorId?: string;
                 /** @description A kind of thing, to get only entries about such things. */
                 targetType?: "organization" | "member" | "invitation" | "role" | "apiToken" | "oauthClient" | "workflow" | "version" | "tag" | "taskQueue" | "job";
-                /** @description The id of a thing, or the name of a tag or role, to get only entries about it. */
+                /** @description The id of a thing, or the name of a tag, a role or a task queue, to get only entries about it. */
                 targetId?: string;
                 outcome?: "accepted" | "denied";
                 /** @description A time, to get only entries from then on. */
@@ -8093,7 +8093,7 @@ export interface operations {
                 actorId?: string;
                 /** @description A kind of thing, to get only entries about such things. */
                 targetType?: "organization" | "member" | "invitation" | "role" | "apiToken" | "oauthClient" | "workflow" | "version" | "tag" | "taskQueue" | "job";
-                /** @description The id of a thing, or the name of a tag or role, to get only entries about it. */
+                /** @description The id of a thing, or the name of a tag, a role or a task queue, to get only entries about it. */
                 targetId?: string;
                 outcome?: "accepted" | "denied";
                 /** @description A time, to get only entries from then on. */

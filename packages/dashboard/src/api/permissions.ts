@@ -9,7 +9,7 @@ export function usePermission(organizationId: string, permission: Permission): b
 }
 
 /** Tells whether the permissions are known, or cannot be read. If a page were shown before, it would move when its buttons appear. */
-export function useHasPermissions(organizationId: string): boolean {
+export function useSettledPermissions(organizationId: string): boolean {
   return !useQuery(ownPermissionsQuery(organizationId)).isPending;
 }
 

@@ -1,7 +1,7 @@
 import type { IconName } from "../parts/layout/Icon.tsx";
 import { texts } from "../texts/texts.ts";
 
-/** What the graph and the list show of the present state of a step of a job. */
+/** The present state of a step of a job, as the graph and the list show it. */
 export interface StepLook {
   readonly status: StepStatus;
   /** The number of the latest visit; 1 if several branches have reached the step. */

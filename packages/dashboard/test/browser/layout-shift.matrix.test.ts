@@ -49,7 +49,8 @@ describe("while they load", () => {
         const owner = await newOwner(service);
         const { workflowId } = await deploy(owner.api, waitingDefinition);
         const { jobId } = await submitAndWait(owner.api, workflowId);
-        const [path, shown] = pagesOf(workflowId, jobId)[of === "job" ? 4 : 2] ?? [];
+        const path = of === "job" ? `/jobs/${jobId}` : `/workflows/${workflowId}`;
+        const shown = new Map(pagesOf(workflowId, jobId)).get(path);
         const page = await browser.newPage({ width });
         await signInAt(page, owner.url, owner);
         await page.addInitScript(watchShifts);

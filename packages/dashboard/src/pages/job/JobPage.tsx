@@ -1,7 +1,7 @@
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { JobKey } from "../../api/job.ts";
-import { useHasPermissions } from "../../api/permissions.ts";
+import { useSettledPermissions } from "../../api/permissions.ts";
 import { isOneLine, pathsTo } from "../../graph/branch-path.ts";
 import { PageProblem } from "../../parts/states/PageProblem.tsx";
 import { Problem } from "../../parts/states/Problem.tsx";
@@ -30,8 +30,8 @@ const from = "/app/organizations/$organizationId/jobs/$jobId";
 export function JobPage() {
   const key = useParams({ from });
   const { shown, error, retry } = useJob(key);
-  const hasPermissions = useHasPermissions(key.organizationId);
-  if (shown === undefined || !hasPermissions)
+  const arePermissionsSettled = useSettledPermissions(key.organizationId);
+  if (shown === undefined || !arePermissionsSettled)
     return error === null ? <Skeleton rows={10} /> : <PageProblem error={error} onRetry={retry} />;
   return (
     <>

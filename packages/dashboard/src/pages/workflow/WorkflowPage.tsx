@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useState } from "react";
-import { useHasPermissions, usePermission } from "../../api/permissions.ts";
+import { usePermission, useSettledPermissions } from "../../api/permissions.ts";
 import { workflowQuery } from "../../api/workflows.ts";
 import { JobCharts } from "../../parts/charts/JobCharts.tsx";
 import { Button } from "../../parts/controls/Button.tsx";
@@ -30,8 +30,8 @@ export function WorkflowPage() {
   const { data: workflow, error, refetch } = useQuery(workflowQuery(key));
   const [isSubmitting, setSubmitting] = useState(false);
   const [move, setMove] = useState<TagMove | undefined>();
-  const hasPermissions = useHasPermissions(organizationId);
-  if (workflow === undefined || !hasPermissions) {
+  const arePermissionsSettled = useSettledPermissions(organizationId);
+  if (workflow === undefined || !arePermissionsSettled) {
     return error === null ? <Skeleton rows={8} /> : <PageProblem error={error} onRetry={() => void refetch()} />;
   }
   const begin = mayTag ? setMove : undefined;

@@ -12,7 +12,7 @@ import {
 } from "../../store/people/sign-in-backoff.ts";
 import { networkOf } from "../credentials/network.ts";
 
-/** What attempts are counted by, such as an account or a network, and the rule for its count. */
+/** A thing for which attempts are counted, such as an account or a network, and the rule for its count. */
 export interface BackoffSubject {
   readonly hash: Buffer;
   readonly rule: BackoffRule;

@@ -8,7 +8,7 @@ import type { PendingState, RunningState, WaitVisit } from "./job-state.ts";
 import { placeOf } from "./result-rows.ts";
 import type { AnyCursor } from "./resume-point.ts";
 
-/** What an event was sent for: any wait, or one visit of one wait step. If the event cannot be sent for what the request names, the reason. */
+/** The waits for which an event was sent: any, or one visit of one wait step. If it cannot be sent for what the request names, the reason. */
 export type EventAddress =
   | { readonly type: "any" }
   | { readonly type: "one"; readonly visit: WaitVisit }

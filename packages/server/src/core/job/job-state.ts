@@ -105,7 +105,7 @@ export interface Carried {
   readonly slots?: JsonObject;
 }
 
-/** What a job must remember of the past of all its branches, as long as it may continue. */
+/** The past of all branches of a job, as far as the job must remember it while it may continue. */
 export interface Progress {
   /** The number of visits so far, over all steps and branches. */
   readonly stepRunCount: number;

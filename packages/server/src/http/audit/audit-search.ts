@@ -26,7 +26,7 @@ export const auditFilters = {
       maxLength: 256,
       pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$",
       "x-rule": "must not contain control characters",
-      description: "The id of a thing, or the name of a tag or role, to get only entries about it.",
+      description: "The id of a thing, or the name of a tag, a role or a task queue, to get only entries about it.",
     }),
   ),
   outcome: Type.Optional(oneOf(["accepted", "denied"])),

@@ -2,7 +2,7 @@ import type { ShownInvitation } from "../../management/membership/invitation-acc
 import { alert, button, field, hiddenField } from "./form.ts";
 import { html, type Markup } from "./html.ts";
 
-/** What the visitor typed into the forms before, the problem to show above each form, and the status of the answer. */
+/** The text that the visitor typed into the forms before, the problem to show above each form, and the status of the answer. */
 export interface InvitationForms {
   readonly email?: string;
   readonly displayName?: string;

@@ -1,11 +1,6 @@
 import { catalog, limits } from "@stepwell/testing/catalog.ts";
-import {
-  costlyChecks,
-  costlyDefinitions,
-  costlyExpressions,
-  costlyPatterns,
-  largestWithExpressions,
-} from "@stepwell/testing/costly.ts";
+import { costlyChecks, costlyPatterns } from "@stepwell/testing/costly/checks.ts";
+import { costlyDefinitions, costlyExpressions, largestWithExpressions } from "@stepwell/testing/costly/definitions.ts";
 import { expectCpuBelow } from "@stepwell/testing/time/cpu-bound.ts";
 import fc from "fast-check";
 import { RE2Set } from "re2js";

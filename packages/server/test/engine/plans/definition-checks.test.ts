@@ -1,4 +1,4 @@
-import { costlyDefinitions } from "@stepwell/testing/costly.ts";
+import { costlyDefinitions } from "@stepwell/testing/costly/definitions.ts";
 import { straightDefinition } from "@stepwell/testing/definitions.ts";
 import { expect, onTestFinished, test } from "vitest";
 import { readConfig } from "../../../src/config.ts";

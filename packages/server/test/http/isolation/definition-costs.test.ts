@@ -1,5 +1,5 @@
 import type { ProblemBody } from "@stepwell/testing/client.ts";
-import { costlyDefinitions } from "@stepwell/testing/costly.ts";
+import { costlyDefinitions } from "@stepwell/testing/costly/definitions.ts";
 import { definitionOf, noopStep, waitStep } from "@stepwell/testing/definitions.ts";
 import { deploy, registerVersion, submitAndWait } from "@stepwell/testing/flow.ts";
 import { TestService, useService } from "@stepwell/testing/service.ts";

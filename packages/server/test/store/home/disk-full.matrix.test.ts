@@ -11,6 +11,7 @@ import { layEmbeddedStore, type StoreHome } from "@stepwell/testing/stores.ts";
 import { describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import { readConfig } from "../../../src/config.ts";
 import { openHome } from "../../../src/open-store.ts";
+import { statement } from "../../../src/store/home/database.ts";
 
 async function started(home: StoreHome["name"], environment: Record<string, string>, heartbeatMs = 100) {
   const store = { environment, remove: async () => {} };
@@ -88,6 +89,12 @@ function fill(disk: string): () => void {
 
 const takeRoom = said("INSERT INTO note SELECT repeat(md5(n::text), 100) FROM generate_series(1, 1000) n");
 
+const lastHeartbeat = statement<{ ms: number }>(
+  "test_last_heartbeat",
+  "global",
+  "SELECT extract(epoch FROM max(heartbeat_at))::float8 * 1000 AS ms FROM node",
+);
+
 async function expectFullAndRecovery(service: TestService, disk: string): Promise<void> {
   const { database } = service.running;
   const { api } = await service.newOrganization();
@@ -103,7 +110,11 @@ async function expectFullAndRecovery(service: TestService, disk: string): Promis
   await failed;
   await service.client(undefined).call("GetReadiness", { status: 503 });
   // Heartbeats continue, and each of them checks whether the disk has room again.
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  const beganAt = (await database.query(lastHeartbeat, []))[0]?.ms ?? 0;
+  await vi.waitFor(
+    async () => expect((await database.query(lastHeartbeat, []))[0]?.ms).toBeGreaterThan(beganAt + 500),
+    { timeout: 20_000, interval: 50 },
+  );
   await service.client(undefined).call("GetReadiness", { status: 503 });
   free();
   await untilReadiness(service, 200);

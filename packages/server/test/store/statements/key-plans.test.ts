@@ -134,6 +134,6 @@ async function statementsOf({ name, ask }: KeyedStatement, asked: readonly RowKe
   } finally {
     await rows.client.query("ROLLBACK");
   }
-  if (found.length === 0) throw new Error(`${name} was not asked.`);
+  if (found.length === 0) throw new Error(`The statement ${name} was not sent.`);
   return found;
 }

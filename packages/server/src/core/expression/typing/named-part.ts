@@ -3,14 +3,14 @@ import type { NamedNode } from "../tree.ts";
 import { timestampText } from "../types/type.ts";
 import type { PartType, TypeScope } from "../types/type-scope.ts";
 
-/** What a node of an expression reads of a step, event or fork, and the name of this step, event or fork. */
+/** A step, event or fork that a node of an expression names, and the part of it that the node reads. */
 export interface NamedPart {
   readonly name: string;
   /** Undefined when nothing with that name can be read. */
   readonly part: PartType | undefined;
   /** The names that a hint may suggest when this name is wrong. */
   readonly names: Iterable<string>;
-  /** What a message calls the named thing, such as "event that a step waits for". */
+  /** The words for the named thing in a message, such as "event that a step waits for". */
   readonly noun: string;
   /** The end of the message when the step is in a branch, and cannot be read from outside the branch. */
   readonly hint?: string | undefined;

@@ -37,10 +37,12 @@ export function mayNotFit(finding: string): Outcome {
   return { allFit: false, noneFits: false, misfits: [{ pointer: "", finding, isCertain: false }] };
 }
 
-/** The outcomes of comparisons that are given up, because they would take too long. */
+/** The outcomes of comparisons that are given up, because they would take too long or never end. */
 export const tooLarge = mayNotFit("a value that does not fit (the schemas are too large to be compared)");
 export const tooDeep = mayNotFit("a value that does not fit (the schemas are nested too deeply to be compared)");
-export const undecided = mayNotFit("a value that does not fit (a schema refers to itself too often to be compared)");
+export const undecided = mayNotFit(
+  "a value that does not fit (a schema refers to itself, so not all of its values can be compared)",
+);
 
 /** Combines the outcomes for several requirements. The same value must meet all of them. */
 export function allOf(outcomes: readonly Outcome[]): Outcome {

@@ -6,7 +6,7 @@ import { BodyTooLargeError, UnreadableBodyError } from "./http-body.ts";
 import { InterimAnswersError, RedirectError } from "./http-exchange.ts";
 import { type HttpRequest, placeOf } from "./http-request.ts";
 
-/** What `failureOf` needs to know about a request that failed. */
+/** The facts about a failed request that `failureOf` needs. */
 export interface FailedRequest {
   readonly request: HttpRequest;
   readonly signal: AbortSignal;
