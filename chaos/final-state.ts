@@ -80,7 +80,7 @@ interface ShownQueue {
 const readersAtOnce = 8;
 const restMs = 60_000;
 
-/** The shape tells when the job is at rest. At `deadlineMs`, the wait for this ends. */
+/** `shape` tells when the job is at rest. At `deadlineMs`, the job is taken as it is. */
 interface Rest {
   readonly shape: WorkflowShape | undefined;
   readonly deadlineMs: number;
@@ -108,7 +108,7 @@ async function readJob(reader: Reader, organizationId: string, listed: ListedJob
 }
 
 /**
- * Reads the job again and again until it has ended or waits. This takes only a short time, because every call in a campaign is short. A job that does
+ * Reads the job again and again until it has ended or waits. This takes only a short time, because every call of these jobs is short. A job that does
  * neither by the deadline is returned as it is.
  */
 async function readAtRest(reader: Reader, jobs: string, jobId: string, { shape, deadlineMs }: Rest) {
@@ -206,7 +206,7 @@ class Reader {
     return JSON.parse(answer.body.toString()) as Result;
   }
 
-  /** Reads the pages of a list. `items` is the name of the field that has the items of a page. */
+  /** `items` is the name of the field that has the items of a page. */
   async *pages<Item>(path: string, items: string): AsyncGenerator<readonly Item[]> {
     let pageToken: string | undefined;
     do {

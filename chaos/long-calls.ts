@@ -13,7 +13,7 @@ export interface LongJob {
   readonly port: number;
 }
 
-/** Jobs whose calls take long, with one call in each job or several in branches, and the function that they call. The function records every call. */
+/** Jobs whose calls take long. Each job makes one call, or several in branches, to a function that records every call. */
 export class LongCalls {
   readonly #functions: FunctionServer;
   readonly #requests: RequestWriter;
@@ -54,7 +54,6 @@ export class LongCalls {
     return jobs.length * this.#callsPerJob;
   }
 
-  /** How many calls of these jobs have begun. */
   countBegun(jobs: readonly LongJob[]): number {
     return jobs.reduce((sum, { jobId }) => sum + this.#keysOf(jobId).length, 0);
   }

@@ -157,7 +157,6 @@ async function onStore(home: StoreHome, work: (database: Database) => Promise<vo
   }
 }
 
-/** Describes, for people, the figures that were measured alone and beside the tenant, with the p99 of each kind of request. */
 function* linesOf({ tenant, alone, beside, hostileAnswers, passes }: NeighbourResult): Generator<string> {
   yield `${tenant}: ${passes ? "passes" : "FAILS"}; hostile answers ${JSON.stringify(hostileAnswers)}`;
   for (const [when, measured] of Object.entries({ alone, beside })) {

@@ -3,7 +3,6 @@ import { ownTemporaryDirectory } from "@stepwell/testing/processes/owned.ts";
 import { type DevFile, type ServiceOptions, ServiceProcess } from "@stepwell/testing/processes/service-process.ts";
 import type { StoreHome } from "@stepwell/testing/processes/store-home.ts";
 
-/** One of several processes of the service over one database. */
 export interface Node {
   readonly options: ServiceOptions;
   service: ServiceProcess;

@@ -32,8 +32,8 @@ export interface JobKey {
 export type JobStatus = "PENDING" | "RUNNING" | "SUCCEEDED" | "FAILED" | "CANCELLED";
 
 /**
- * The outcome of a request as far as the client knows it. "info" means that the outcome is unknown after a timeout, a lost connection or a 5xx: it is
- * possible that the request was carried out, and possible that it was not, and the checks allow both.
+ * The outcome of a request as far as the client knows it. "info" means that the outcome is unknown after a timeout, a lost connection or a 5xx. The
+ * request may or may not have been carried out, and the checks allow both.
  */
 export type Outcome<Answer> =
   | { readonly type: "ok"; readonly answer: Answer }

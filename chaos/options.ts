@@ -5,7 +5,7 @@ import { type Fault, faults } from "./faults/faulty-store.ts";
 import { tenantNames } from "./neighbours/tenants.ts";
 import { type WorkloadName, workloads } from "./workload.ts";
 
-/** The stores on which a campaign runs, the default first, and the options that the campaign accepts. */
+/** The stores on which a campaign runs, the default first, and the options that the campaign accepts besides `--store`. */
 const campaigns = {
   crash: { stores: storeKinds, takes: ["cycles", "workload", "fault"] },
   "postgres-crash": { stores: ["postgres"], takes: ["cycles", "workload", "fault"] },

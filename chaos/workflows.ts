@@ -257,7 +257,6 @@ export function* stepsWithin(line: Line): Generator<StepShape> {
 }
 
 export const taskQueue = "chaos";
-/** The function that the calls of these workflows call. */
 export const functionName = "work";
 /** The time for which a worker holds a task: the shortest that the service allows. */
 export const taskLeaseMs = 1_000;

@@ -7,7 +7,7 @@ export const dashboards: HostileTenant = {
   name: "dashboards",
   fix: {
     sentence:
-      "Long reads have connections of their own. Organizations take turns on them, and pause after costly reads.",
+      "Long reads have connections of their own, and organizations take turns on them and pause after costly reads.",
     turnedOffBy: withoutReadLane,
   },
   async prepare({ organizationId, requests, withStore }: Ground) {

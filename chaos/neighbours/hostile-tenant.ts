@@ -10,7 +10,6 @@ export interface HostileTenant {
   readonly name: string;
   /** The stores on which the tenant runs. Default: every store. */
   readonly stores?: readonly StoreKind[];
-  /** The part of the service that protects other organizations from this tenant. */
   readonly fix: Fix;
   /** Creates everything that the attack needs, before the measurement. */
   prepare(ground: Ground): Promise<Attack>;
@@ -47,7 +46,7 @@ export interface Ground {
   readonly jobs: number;
   /** The address of the PostgreSQL server; undefined for the embedded store. */
   readonly databaseUrl: string | undefined;
-  /** Works on the store itself while the service is stopped, and starts the service again. */
+  /** Stops the service, gives the store to `work`, and starts the service again. */
   withStore(work: (database: Database) => Promise<void>): Promise<void>;
 }
 

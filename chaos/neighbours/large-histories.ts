@@ -3,12 +3,12 @@ import { registerWorkflow } from "@stepwell/testing/processes/api.ts";
 import { withoutReadLane } from "../faults/turned-off.ts";
 import { type Ground, type HostileTenant, inTurn, submitJobs } from "./hostile-tenant.ts";
 
-/** Has jobs of 300 steps with 1 MB each, and 16 readers of them. */
+/** Has jobs of 300 steps with 1 MB each, and reads them over 16 connections. */
 export const largeHistories: HostileTenant = {
   name: "large-histories",
   fix: {
     sentence:
-      "Long reads have connections of their own, on which an organization pauses after costly reads, and large answers are read and written in pieces.",
+      "Long reads have connections of their own, organizations pause after costly reads, and large answers are read and written in pieces.",
     turnedOffBy: [
       ...withoutReadLane,
       {

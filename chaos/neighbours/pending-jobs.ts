@@ -51,7 +51,7 @@ export const pendingJobs: HostileTenant = {
   },
 };
 
-/** The jobs are inserted in several statements, so that none of them takes long. */
+/** The jobs are inserted in several statements, so that no statement takes long. */
 const maxJobsAtOnce = 20_000;
 
 /** Copies the model job. Each copy has an id of its own, the given values in some columns, and the values of the model in all other columns. */

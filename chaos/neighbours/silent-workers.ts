@@ -10,7 +10,7 @@ export const silentWorkers: HostileTenant = {
   name: "silent-workers",
   fix: {
     sentence:
-      "An organization whose commands cost much rests afterwards, and its jobs are told about lost tasks a few at a time.",
+      "An organization whose commands take long rests afterwards, and only a few lost tasks are reported to its jobs at once.",
     turnedOffBy: [
       ...withoutTurns,
       {

@@ -8,7 +8,7 @@ export const unmatchedEvents: HostileTenant = {
   name: "unmatched-events",
   fix: {
     sentence:
-      "Long reads have connections of their own, on which an organization pauses after costly reads, and histories are read in slices.",
+      "Long reads have connections of their own, organizations pause after costly reads, and histories are read in slices.",
     turnedOffBy: [
       ...withoutReadLane,
       {

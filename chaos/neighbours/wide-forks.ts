@@ -2,11 +2,11 @@ import { registerWorkflow } from "@stepwell/testing/processes/api.ts";
 import { withoutTurns } from "../faults/turned-off.ts";
 import { type Ground, type HostileTenant, inTurn } from "./hostile-tenant.ts";
 
-/** Submits jobs with a forEach over 10,000 items, with as many open branches as allowed, over 4 connections. */
+/** Submits jobs over 4 connections. Each job has a forEach over 10,000 items, with as many open branches as are allowed. */
 export const wideForks: HostileTenant = {
   name: "wide-forks",
   fix: {
-    sentence: "An organization whose commands cost much rests afterwards.",
+    sentence: "An organization whose commands take long rests afterwards.",
     turnedOffBy: withoutTurns,
   },
   async prepare({ api, organizationId, requests }: Ground) {

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { own } from "@stepwell/testing/processes/owned.ts";
 
-/** The address, the token, the organization and the name that a worker uses. */
 export interface WorkerAssignment {
   readonly baseUrl: string;
   readonly token: string;

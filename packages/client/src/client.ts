@@ -319,7 +319,7 @@ export class StepwellClient {
 
   /**
    * Puts a single task into a queue. With `waitSeconds`, the answer is the whole job of the task, and comes when the task is done or the time is
-   * over. Once the task is done, the worker's answer is the output of the job.
+   * over. The output with which the worker completes the task becomes the output of the job.
    */
   async submitTask(
     organizationId: string,

@@ -79,7 +79,7 @@ async function startParts(
   open: typeof openStore,
 ): Promise<RunningService> {
   const ground = await openGround(config, logger, parts, open);
-  // The engine starts before there are rate limits, because it runs their duties. So jobs may continue before there are rate limits.
+  // The engine starts first, because it runs the duties of the rate limits. So jobs may continue before there are rate limits.
   let auth: Auth | undefined;
   const work = await startEngine(ground, parts, () => auth?.rateLimits);
   auth = openAuth(ground, work.engine, () => publicUrlOf(config, server));

@@ -3,10 +3,9 @@ import { isIP, isIPv4 } from "node:net";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 
-/** One setting: its variable, its default as text, its meaning and reason, and how its text is read. */
 export interface Setting<Value> {
   readonly variable: string;
-  /** The variable's name in an earlier release. It still counts if the present name is not set. */
+  /** The variable's name in an earlier release. The variable with this name is still read if the present one is not set. */
   readonly formerVariable?: string;
   /** The variable that may name a file with the value instead. */
   readonly fileVariable?: string;
@@ -125,7 +124,7 @@ export function optionalPort(variable: string, meaning: string): Setting<number 
   return {
     ...number,
     parse: (raw) => {
-      // Kubernetes sets variables to such addresses: STEPWELL_PORT, for example, if there is a Service named `stepwell`.
+      // Kubernetes sets STEPWELL_PORT, for example, to tcp://10.0.0.1:80 if there is a Service named `stepwell`.
       if (raw !== undefined && /^(tcp|udp|sctp):\/\//.test(raw)) {
         throw new Error(
           `must be a port, but is "${raw}", which Kubernetes puts there if a Service has the variable's name without _PORT. Set \`enableServiceLinks: false\` in the pod's spec, or set ${variable} to the port in the container's env`,

@@ -42,7 +42,7 @@ async function send(path: string, { input, method, idempotencyKey, ...place }: A
   });
   if (error !== undefined) throw new StepwellError(error);
   for await (const part of data ?? []) await write(part);
-  // On a terminal, the shell's prompt then begins on a new line and not at the end of the answer.
+  // Without this line break, the shell's prompt would begin at the end of the answer.
   if (process.stdout.isTTY) print();
 }
 

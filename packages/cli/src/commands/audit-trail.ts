@@ -11,13 +11,13 @@ export function declareAudit(program: Command): void {
   const audit = program.command("audit").description("the audit trail: who changed what, and what was denied");
   withLimit(withFilter(audit.command("list").description("list the newest entries first"))).action(listEntries);
   withFilter(audit.command("export").description("print all entries, to store them in another system"))
-    .addOption(new Option("--format <format>", "how").choices(["jsonl", "csv"]).default("jsonl"))
+    .addOption(new Option("--format <format>", "the format of the entries").choices(["jsonl", "csv"]).default("jsonl"))
     .action(exportEntries);
   audit
     .command("verify")
     .option(
       "--organization <id>",
-      "verify only the trail of this organization; by default all trails in the store, or only that of the organization in use if STEPWELL_URL is set or a running service holds the store",
+      "verify only the trail of this organization; by default all trails in the store. If STEPWELL_URL is set or a running service holds the store, the default is the organization in use",
     )
     .option("--expect <number:hash>", "a seal that must exist: the newest one that an earlier verification printed")
     .description("compare the audit trail with its seals; exits with 1 if a row was changed, removed or inserted")
@@ -29,7 +29,7 @@ function withFilter(command: Command): Command {
     .option("--action <action>", "only this action, such as UpdateRole")
     .option("--after <time>", "only entries from this time on, such as 2026-11-01T00:00:00Z")
     .option("--before <time>", "only entries from before this time")
-    .addOption(new Option("--outcome <outcome>", "only those").choices(["accepted", "denied"]));
+    .addOption(new Option("--outcome <outcome>", "only entries with this outcome").choices(["accepted", "denied"]));
 }
 
 type Filter = Pick<

@@ -15,7 +15,7 @@ export function declareDeploy(program: Command): void {
     .option("--tag <tag>", "the tag to point at the version", parseTag, "$LIVE")
     .option("--dry-run", "check the definition and say what would happen; change nothing")
     .option("--strict", "treat a warning as an error: deploy nothing if there is one")
-    .description("register a definition as a new version of its workflow, unless it is unchanged, and tag it")
+    .description("register a definition as a new version of its workflow, unless it is unchanged, and tag the version")
     .action(deploy);
 }
 
@@ -39,7 +39,7 @@ async function deploy(file: string, { tag, dryRun = false, strict = false, ...pl
   show({ value: version, text: outcomeOf(version), quiet: version.versionId });
 }
 
-/** Registers a definition and tags it. Shows its warnings, and throws when it has errors; both are shown with their places in the file. */
+/** Registers a definition and tags the version. Shows the warnings or throws the errors of the definition, with their places in the file. */
 export async function deployText(
   { client, organizationId }: Pick<Connection, "client" | "organizationId">,
   source: Source,

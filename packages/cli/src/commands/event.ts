@@ -38,9 +38,9 @@ async function sendEvent(jobId: string, eventId: string, options: EventOptions):
 }
 
 const outcomes = {
-  matched: "the job received the event. The step that waits for it continues when it has all the events that it needs.",
+  matched: "the job received the event. The waiting step continues when it has all its events.",
   buffered: "the event is kept until a step waits for it.",
   duplicate: "the job already has this event, so nothing was changed.",
   unmatched:
-    "no step of the workflow waits for an event of this name. The event only appears in the list of the job's events.",
+    "no step of the job's version waits for an event with this id. The event only appears in the list of the job's events.",
 } as const;

@@ -15,9 +15,9 @@ import { show, showNext, warn } from "../output/terminal.ts";
 export function declareJob(program: Command): void {
   const job = program.command("job").description("list, follow, cancel and resume jobs");
   withLimit(job.command("list").description("list jobs, the newest first"))
-    .addOption(new Option("--status <status>", "only those with this status").choices(statuses).argParser(status))
-    .option("--workflow <workflow>", "only those of this workflow: its name or its id")
-    .option("--waiting", "only those that wait for events")
+    .addOption(new Option("--status <status>", "only jobs with this status").choices(statuses).argParser(status))
+    .option("--workflow <workflow>", "only jobs of this workflow: its name or its id")
+    .option("--waiting", "only jobs that wait for events")
     .action(listJobs);
   withWait(job.command("show").argument("<jobId>").description("show a job and its steps")).action(showJob);
   job

@@ -13,7 +13,7 @@ type Member = components["schemas"]["Member"];
 export function declareMember(program: Command): void {
   const member = program.command("member").description("the people of an organization");
   withLimit(member.command("list").description("list the members with their roles"))
-    .option("--role <role>", "only those with this role")
+    .option("--role <role>", "only members with this role")
     .action(listMembers);
   member
     .command("invite")
@@ -22,7 +22,7 @@ export function declareMember(program: Command): void {
       "the e-mail address of the only person who may accept; without it, anybody who has the link may accept",
     )
     .requiredOption("--role <role>", "a role of the new member; separate several with commas", each)
-    .description("invite somebody, and print the link, once")
+    .description("invite somebody, and print the link, which is shown only once")
     .action(invite);
   member
     .command("update")

@@ -2,7 +2,6 @@ import type { Timestamp } from "../core/time.ts";
 import type { Queryable } from "../store/home/database.ts";
 import { type AccountActivity, insertAccountActivity } from "../store/people/account-activity.ts";
 
-/** Gives the time of a new activity, and its id. */
 export interface ActivityClock {
   now(): Timestamp;
   newId(): string;
@@ -13,8 +12,8 @@ export interface NewActivity extends Pick<AccountActivity, "userId" | "action" |
 }
 
 /**
- * Writes an entry of the account's activity, which its user can read. Call it in the transaction of the change, so that the entry and the change are
- * stored together or not at all.
+ * Writes an entry of a user's account activity, which the user can read. Call this in the transaction of the change, so that the entry and the
+ * change are stored together or not at all.
  */
 export async function recordAccountActivity(
   db: Queryable,

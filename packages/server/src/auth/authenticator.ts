@@ -66,9 +66,9 @@ export class Authenticator {
   }
 
   /**
-   * Returns the permissions of the caller in this organization; undefined when it does not exist, when the caller does not belong to it, and when the
-   * caller uses an OAuth client of another organization. Throws (or rejects with) `ServiceError` AuthorizationError when the organization demands a
-   * second factor, the member has none, and no external issuer vouches for the caller.
+   * Returns the caller's permissions in this organization. Returns undefined when the organization does not exist, and when the caller does not
+   * belong to it or uses an OAuth client of another organization. Throws (or rejects with) `ServiceError` AuthorizationError when the organization
+   * demands a second factor, but `isBeyondPassword` is false and no external issuer vouches for the caller.
    */
   permissionsIn(
     caller: Caller,
@@ -93,7 +93,7 @@ export class Authenticator {
       : grantedTo(caller, found);
   }
 
-  /** Forgets the callers of an OAuth client after the client was deleted. */
+  /** Forgets the callers that use an OAuth client, after the client was deleted. */
   forgetClient(clientId: string): void {
     this.#credentials.forgetWhere((credential) => credential?.caller.client?.clientId === clientId);
   }
@@ -103,7 +103,7 @@ export class Authenticator {
     this.#credentials.forget(tokenHash.toString("hex"));
   }
 
-  /** Forgets a user after a change of the user's credentials, name or memberships. Other users stay remembered. */
+  /** Forgets a user after a change of the user's credentials, name or memberships. */
   forgetUser(userId: string): void {
     this.#credentials.forgetWhere((credential) => credential?.caller.principal.id === userId);
     this.#memberships.forgetWhere((_membership, key) => key.startsWith(`${userId} `));
@@ -127,7 +127,6 @@ export class Authenticator {
     this.#memberships.forgetWhere((_membership, key) => key.endsWith(` ${organizationId}`));
   }
 
-  /** Writes the times when tokens were last used. A maintenance duty calls it. */
   async flushLastUsed(): Promise<number> {
     return await this.#lastUse.flush(this.#database);
   }
@@ -250,7 +249,6 @@ function membershipKey(userId: string, organizationId: string): string {
   return `${userId} ${organizationId}`;
 }
 
-/** What is known about one token. */
 interface Credential {
   /** `external` is a token of another issuer. The time of its last use is not stored. */
   readonly kind: CredentialKind | "external";

@@ -23,7 +23,7 @@ export interface Caller {
   readonly client?: CallingClient | undefined;
   /** The time when an external issuer last asked the person to prove who they are; null or undefined if no issuer reported that time. */
   readonly authenticatedAt?: Timestamp | null | undefined;
-  /** True for a user for whom an external issuer vouches in this request: by its token, or by a session that began there. */
+  /** True if an external issuer vouches for the user: the issuer made the token of this request, or the user signed in at the issuer. */
   readonly isVouchedFor?: boolean | undefined;
 }
 
@@ -35,7 +35,6 @@ export interface CallerToken {
   readonly expiresAt: Timestamp | null;
 }
 
-/** The caller, in the form in which it is recorded with its actions. */
 export function actorOf({ principal: { type, id } }: Caller): Actor {
   return { type, id };
 }

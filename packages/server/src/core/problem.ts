@@ -1,13 +1,13 @@
 import { didYouMean } from "./closest-name.ts";
 
-/** One problem of the input. `pointer` is an RFC 6901 JSON pointer into it ("" is the whole document). */
+/** One problem of the input. `pointer` is an RFC 6901 JSON pointer into the input ("" is the whole input). */
 export interface Problem {
   readonly pointer: string;
   /** The problem, and how to correct it. */
   readonly detail: string;
 }
 
-/** A problem of a text. It may have a more exact place than its pointer says. Offsets count UTF-16 units. */
+/** A problem that may have a more exact place in the text than its pointer gives. Offsets count UTF-16 units. */
 export interface FoundProblem extends Problem, ExactPlace {}
 
 export interface ExactPlace {
@@ -25,21 +25,16 @@ export function pointerTo(pointer: string, token: string | number): string {
 
 const escaped = /[~/]/;
 
-/** The reference tokens of a JSON pointer. */
 export function tokensOf(pointer: string): string[] {
   const tokens = pointer.split("/").slice(1);
   return tokens.map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** The JSON pointer of a path of keys and indexes. */
 export function pointerOf(path: readonly (string | number)[]): string {
   return path.reduce(pointerTo, "");
 }
 
-/**
- * A name from a user's document. It is quoted, so that it stands out from the message's own words, and shortened, so that it is never longer than a
- * line.
- */
+/** Quotes a name from a user's document, so that it stands out from the message's own words. Shortens the name to less than a line. */
 export function quoted(name: string): string {
   const isLong = name.length > maxQuotedLength;
   return `\`${isLong ? `${name.slice(0, maxQuotedLength).toWellFormed()}…` : name}\``;
@@ -93,7 +88,7 @@ export class ProblemList {
     return this.#problems.length >= this.#maxProblems || this.#characterCount >= maxCharacters;
   }
 
-  /** Returns the collected problems. If the list is full, a further one at the end says that there may be more. */
+  /** Returns the collected problems. If the list is full, one more problem at the end says that there may be others. */
   toArray(): FoundProblem[] {
     if (!this.isFull) return [...this.#problems];
     const detail = `these are the first ${this.count}; there may be more`;
@@ -102,5 +97,5 @@ export class ProblemList {
 }
 
 const maxHints = 100;
-/** Each pointer may contain a name of hundreds of kilobytes. A thousand of those would make an answer of hundreds of megabytes. */
+/** Each pointer may contain a name of hundreds of kilobytes. A thousand such pointers would make an answer of hundreds of megabytes. */
 const maxCharacters = 1_000_000;

@@ -3,8 +3,8 @@ import type { ServerFacts } from "../store/home/server-facts.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
 /**
- * Judges the settings of the database, on any home of the store: whether it keeps what it acknowledged, and, for a server, whether it has enough
- * connections for the nodes.
+ * Judges the settings of the database, embedded or a server: whether it keeps what it acknowledged. For a server, it also judges whether there are
+ * enough connections for the nodes.
  */
 export function judgeServer(facts: ServerFacts, config: Pick<Config, "databaseUrl" | "databasePoolSize">): Finding[] {
   const findings = [...judgeDurability(facts), judgeReplication(facts)];
@@ -57,7 +57,7 @@ function judgeReplication({ synchronousStandbyNames, synchronousCommit, standbyC
 
 function judgeConnections({ maxConnections }: ServerFacts, poolSize: number): Finding {
   const nodes = Math.floor(maxConnections / poolSize);
-  const room = `This role may open ${maxConnections} connections, and each node takes ${poolSize} (STEPWELL_DATABASE_POOL_SIZE)`;
+  const room = `The database role may open ${maxConnections} connections, and each node takes ${poolSize} (STEPWELL_DATABASE_POOL_SIZE)`;
   const advice =
     "Raise max_connections or the connection limit of the role or database, or lower STEPWELL_DATABASE_POOL_SIZE.";
   if (nodes < 1) return problem("connections", `${room}: not enough for one node. ${advice}`);

@@ -44,10 +44,10 @@ export interface Engine {
   /** Reads one visit of a fork with the branches that have begun. Undefined when the job does not exist or has not reached such a fork. */
   readBranches(key: JobKey, plan: Plan, search: ForkSearch): Promise<ForkRun | undefined>;
   /**
-   * Waits until `isReached` holds for the job, `deadline` is reached (a reading of `performance.now()`), `signal` aborts, or the node begins to
-   * drain, and then returns the job as it is; undefined when it does not exist. Changes made on this node are noticed at once, changes made on other
-   * nodes within about 100 ms. Throws `ServiceError` (RateLimitError, UnavailableError) when too many requests wait already, or when it is called
-   * while the node drains.
+   * Waits until `isReached` holds for the job. The wait also ends at `deadline` (a reading of `performance.now()`), when `signal` aborts, or when the
+   * node begins to drain. Returns the job as it is then; undefined when it does not exist. Changes made on this node are noticed at once, and those
+   * made on other nodes within about 100 ms. Throws `ServiceError` (RateLimitError, UnavailableError) when too many requests wait already, or when it
+   * is called while the node drains.
    */
   waitForJob(
     key: JobKey,
@@ -71,8 +71,8 @@ export interface Engine {
   /** Puts back tasks that their worker has not received. */
   putTasksBack(tasks: readonly Task[]): Promise<void>;
   /**
-   * Extends a worker's lease on its task by one heartbeat. Returns the time at which the new lease ends; undefined when the worker does not hold the
-   * task any more.
+   * Renews a worker's lease on its task, and stores the task's progress; null keeps the former progress. Returns the time at which the new lease
+   * ends; undefined when the worker does not hold the task any more.
    */
   holdTask(call: CallKey, progress: JsonValue): Promise<Timestamp | undefined>;
   /** Whether this node has begun the call that it holds for this branch of the job; undefined when it holds none. */

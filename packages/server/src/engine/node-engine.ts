@@ -208,7 +208,6 @@ export class NodeEngine implements Engine {
     this.#roster.hurry(this.#duties.timers, 0);
   }
 
-  /** Adds a duty that runs as long as the node does. */
   addDuty(duty: Duty): void {
     this.#roster.start(duty);
   }

@@ -144,7 +144,7 @@ const resources = [
   docsRoutes,
 ];
 
-/** Makes the HTTP API, ready to listen. Fails when a route does not declare its permission. */
+/** Makes the HTTP API. Its `ready` and `listen` fail when a route does not declare its permission. */
 export function createServer(options: ServerOptions): App {
   const { config, database, engine, authenticator, rateLimits, metrics, logger } = options;
   const headers = answerHeaders(config);
@@ -159,7 +159,7 @@ export function createServer(options: ServerOptions): App {
 
   app.decorate("engine", options.engine);
   app.setValidatorCompiler(createValidatorCompiler());
-  // The schemas of answers are only for the document. The tests check answers against them, but the service does not.
+  // The schemas of answers are for the document and the tests. The service sends an answer as it is, and does not check it.
   app.setSerializerCompiler(() => JSON.stringify);
   parseJsonBodies(app, config.maxJsonDepth);
   app.addHook("onRequest", (request, reply, done) => {

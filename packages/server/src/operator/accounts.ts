@@ -23,7 +23,7 @@ import { findOrganizationMaximum, findUserByEmail, setOrganizationMaximum } from
  * known by their e-mail address; each function returns undefined when no account has it. The account's activity records every change for its user.
  */
 
-/** Makes a link with which a person sets a new password. `removesSecondFactor` is for people who lost the app and the recovery codes. */
+/** Makes a link with which a person sets a new password. `removesSecondFactor` is for people who lost their authenticator app and the recovery codes. */
 export async function makePasswordLink(
   database: Database,
   email: string,
@@ -85,8 +85,8 @@ export async function enableUser(database: Database, email: string): Promise<tru
 }
 
 /**
- * Sets how many organizations the account may create; null restores the configuration's number, and undefined changes nothing. Returns the account's
- * present number, which is null for the configuration's number, and how many organizations the account has created.
+ * Sets how many organizations the account may create. Null means the maximum of the configuration, and undefined changes nothing. Returns the
+ * account's maximum after that, and how many organizations the account has created, without deleted ones.
  */
 export async function limitOrganizations(
   database: Database,

@@ -35,7 +35,7 @@ export async function examineInstallation(
 async function examineServer(config: Config): Promise<Finding[]> {
   const databaseUrl = config.databaseUrl ?? "";
   let isPooled = false;
-  // A pooler that breaks named statements is one of the findings and must not hide the other findings, so no named statement is used here.
+  // A pooler that drops prepared statements is one of the findings and must not hide the other findings, so none are used here.
   const database = await openHome({ ...config, preparedStatements: false }, { onPooler: () => (isPooled = true) });
   try {
     const facts = await reachServer(database, { databaseUrl, timeoutMs: 0, onWaiting: () => {} });
@@ -87,7 +87,7 @@ async function examineEmbedded(config: Config): Promise<Finding[]> {
   return [...findings, synced];
 }
 
-/** Judges the content of the store, on any home. */
+/** Judges the content of the store, whether it is embedded or on a server. */
 async function examineStore(database: Database, config: Config): Promise<Finding[]> {
   const { applied, known } = await readSchema(database);
   const megabytes = Math.ceil((await databaseBytes(database)) / 1024 / 1024);

@@ -27,10 +27,7 @@ export interface OwnerRequest {
   readonly password?: string;
 }
 
-/**
- * Throws unless the e-mail address and the name of the organization are valid; the error names the option of `stepwell init` to correct. The owner
- * signs in with the address, and people know the organization by its name.
- */
+/** Throws unless the e-mail address and the name of the organization are valid. The error names the option of `stepwell init` to correct. */
 export function requireOwnerRequest({ email, organizationName }: OwnerRequest): void {
   if (!hasFormat(email, "email"))
     throw new ServiceError("ValidationError", `--email must be an e-mail address, but is "${email}".`);
@@ -52,8 +49,8 @@ const act = {
 } as const satisfies Act;
 
 /**
- * Makes the first user of an empty store, the owner of a first organization, with a token. Returns undefined if there is a user already. Everything
- * happens in one transaction, so if the process dies, the store has either all of it or nothing.
+ * Makes the first user of an empty store, with a user token, and an organization that this user owns. Returns undefined if there is a user already.
+ * Everything happens in one transaction, so if the process dies, the store has either all of it or nothing.
  */
 export async function initializeOwner(database: Database, request: OwnerRequest): Promise<InitialOwner | undefined> {
   // Before the service runs, no heartbeat sets the clock, so this machine's time is used.

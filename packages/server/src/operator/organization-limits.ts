@@ -44,11 +44,10 @@ export async function changeOrganizationLimits(
 function unknownOrganization(organizationId: string): ServiceError {
   return new ServiceError(
     "NotFoundError",
-    `This store has no organization ${organizationId}. GET /organizations shows the ids of yours.`,
+    `This store has no organization ${organizationId}. GET /organizations shows the ids of your organizations.`,
   );
 }
 
-/** Explains that only one process at a time can open an embedded store. */
 function explainLock(error: unknown): never {
   if (!(error instanceof DirectoryLockedError)) throw error;
   throw new Error(

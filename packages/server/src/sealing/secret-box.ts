@@ -17,7 +17,7 @@ export class SecretBox {
     return derive(this.#secretKeys[0], purpose);
   }
 
-  /** Returns the keys for one purpose that are derived from each secret key, beginning with the present secret key. */
+  /** Returns one key for the purpose from each secret key. The key from the present secret key comes first. */
   keysFor(purpose: string): readonly Buffer[] {
     return this.#secretKeys.map((secretKey) => derive(secretKey, purpose));
   }

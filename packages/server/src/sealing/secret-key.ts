@@ -45,7 +45,7 @@ function parse(text: string, where: string): Buffer {
 
 /**
  * Returns the key in the file of the data directory, and creates the file if it is missing. With the flag `wx`, the write fails if the file exists
- * already, from an earlier start or because another process has just created it. In this case, the key in that file counts.
+ * already, from an earlier start or because another process has just created it. Then the key in that file is used.
  */
 function keyInFile(dataDir: string): Buffer {
   const file = join(dataDir, "secret.key");

@@ -15,7 +15,7 @@ export interface Operation {
 interface OperationDeclaration {
   readonly operationId: string;
   readonly "x-permission": string;
-  /** How many requests a call counts as in the limits per minute; absent if no credential is needed. */
+  /** How many requests of the limits per minute a call uses; absent if no credential is needed. */
   readonly "x-cost"?: number;
   readonly summary?: string;
   readonly description?: string;

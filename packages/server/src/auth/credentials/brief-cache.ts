@@ -31,7 +31,7 @@ export class BriefCache<Value> {
     return this.#entries.get(key)?.value;
   }
 
-  /** Makes the next read load again. The result of a look-up under way is not remembered. */
+  /** Forgets a value. The result of a look-up under way is not remembered either. */
   forget(key: string): void {
     this.#entries.delete(key);
     this.#loading.delete(key);

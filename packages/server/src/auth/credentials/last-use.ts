@@ -6,7 +6,7 @@ import { touchUserSessions } from "../../store/people/user-sessions.ts";
 import { touchUserTokens } from "../../store/people/user-tokens.ts";
 import type { TokenKind } from "./token-form.ts";
 
-/** The kinds of credentials whose last use is stored: API tokens, user tokens, and sessions, whose id tokens are sent. */
+/** The kinds of credentials whose last use is stored. A request with an id token counts as a use of the session. */
 export type CredentialKind = TokenKind | "session";
 
 /** The last use of a token is stored at most this often, not with every request. */
@@ -21,7 +21,7 @@ export class LastUse {
     this.#used[kind].set(tokenId, { ownerId, tokenId, usedAt });
   }
 
-  /** Writes what was noted since the last call, and returns the number of tokens and sessions that were used. A maintenance duty calls it. */
+  /** Writes the uses that were noted since the last flush. Returns the number of tokens and sessions whose last use was written. */
   async flush(database: Database): Promise<number> {
     const { organization, user, session } = this.#used;
     this.#used = nothingUsed();

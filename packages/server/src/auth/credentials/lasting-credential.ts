@@ -35,6 +35,6 @@ async function lasts(db: Queryable, { principal, sessionId, token }: Caller): Pr
   const userId = principal.id;
   if (sessionId !== undefined) return (await findOpenSession(db, userId, sessionId)) !== undefined;
   if (token !== undefined && !(await isUserTokenHeld(db, userId, token.tokenId))) return false;
-  // This service cannot end a token of an external issuer, so only the account is checked.
+  // For a token of an external issuer, only the account is checked, since this service cannot end such a token.
   return (await findCredentials(db, userId))?.disabledAt === null;
 }

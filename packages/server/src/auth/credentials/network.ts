@@ -1,8 +1,8 @@
 import { isIPv6 } from "node:net";
 
 /**
- * Returns the network to which an address of a subscriber belongs: an IPv4 address, or an IPv6 /64. An IPv6 subscriber gets a whole /64, so counting
- * single addresses would give each subscriber 2^64 tries.
+ * Returns the network for which the requests from an address are counted: an IPv4 address itself, or the /64 of an IPv6 address. A limit for each
+ * IPv6 address would be useless, since one internet connection usually has a whole /64.
  */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];

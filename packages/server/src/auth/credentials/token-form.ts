@@ -96,7 +96,7 @@ const secretLength = 32;
 const checksumLength = 6;
 const shownSecretLength = 4;
 
-/** Returns the CRC-32 of the rest of the token. It only guards against typing mistakes, and lets scanners tell a token from random text. */
+/** Returns the CRC-32 of the rest of the token. It shows typing mistakes, and lets scanners for secrets tell a token from random text. */
 function checksumOf(text: string): string {
   return toBase62(BigInt(crc32(text)), checksumLength);
 }

@@ -27,7 +27,7 @@ export class ExternalBearers {
     this.#issuers = new Set(taken.map(({ issuer }) => canonicalIssuer(issuer)));
   }
 
-  /** Tells whether the value claims to be a token of one of these issuers. Nothing in it is verified yet. */
+  /** Tells whether the value names an issuer whose access tokens are accepted. Nothing in the value is verified yet. */
   mayBe(bearer: string): boolean {
     if (this.#issuers.size === 0) return false;
     const { iss } = unverifiedClaims(bearer) ?? {};
@@ -64,7 +64,7 @@ export class ExternalBearers {
   }
 }
 
-/** This service's own id tokens have about 900 characters. Tokens of other issuers may be much longer, since many of them name groups. */
+/** This service's own id tokens have about 900 characters. Tokens of other issuers may be much longer: many list the groups of the person. */
 const maxLength = 12 * 1024;
 const form = /^[\w-]+\.([\w-]+)\.[\w-]+$/;
 
@@ -80,9 +80,9 @@ function unverifiedClaims(bearer: string): Readonly<Record<string, unknown>> | u
 }
 
 /**
- * RFC 9068 names the type `at+jwt`, but many issuers use `JWT`, also for id tokens and logout tokens. Those are recognized by claims that access
- * tokens do not have. A token that is bound to a key (`cnf`) is rejected: its sender would have to prove possession of that key, which a Bearer value
- * does not do.
+ * In RFC 9068, an access token has the type `at+jwt`. But many issuers use `JWT`, for id tokens and logout tokens too. These two kinds are recognized
+ * by claims that access tokens do not have. A token that is bound to a key (`cnf`) is rejected: its sender would have to prove possession of that
+ * key, which a Bearer value does not do.
  */
 function isAccessToken({ header: { typ }, claims }: SignedToken): boolean {
   const type = typ?.toLowerCase().replace(/^application\//, "");

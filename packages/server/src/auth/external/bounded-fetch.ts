@@ -1,7 +1,7 @@
 /** The answers of an issuer are small: a document, a set of keys, a token. */
 const maxAnswerBytes = 1024 * 1024;
 
-/** Works like `fetch` for external issuers, but follows no redirect and rejects an answer that is too long. */
+/** Works like `fetch`, but follows no redirect and rejects an answer that is too long. */
 export async function boundedFetch(url: string, options: RequestInit): Promise<Response> {
   const response = await fetch(url, { ...options, redirect: "manual" });
   const { status, statusText, headers } = response;

@@ -1,6 +1,6 @@
 import type { ExternalProvider } from "./provider.ts";
 
-/** The part of an issuer's claims about a person that the service uses. The token's signature has been verified before. */
+/** What the service uses of an issuer's claims about a person. The token's signature has been verified before. */
 export interface ExternalClaims {
   readonly issuer: string;
   readonly subject: string;

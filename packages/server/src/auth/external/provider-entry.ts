@@ -55,5 +55,4 @@ export const ProviderEntrySchema = Type.Object(
   { additionalProperties: false, "x-rule": "must be an object" },
 );
 
-/** The entry of one external issuer in the file. */
 export type ProviderEntry = Static<typeof ProviderEntrySchema>;

@@ -110,10 +110,7 @@ function providerOf(entry: ProviderEntry, clientSecret: string | undefined): Ext
   };
 }
 
-/**
- * The schema is compiled only if there is a file: compiling takes a tenth of a second, for which every command of the
- * operator would wait.
- */
+/** The schema is compiled only if there is a file, since compiling takes a tenth of a second. */
 const entryValidator = once(() => {
   const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: true, strictTypes: false });
   ajv.addVocabulary(["x-rule"]);

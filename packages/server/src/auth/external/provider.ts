@@ -24,7 +24,7 @@ export interface ExternalProvider {
   readonly bearerAudience: string | undefined;
 }
 
-/** Tells whether the address has one of the provider's domains. A provider vouches only for such addresses, and each domain has one provider. */
+/** Tells whether the address has one of the provider's domains. A provider vouches only for such addresses. */
 export function hasDomainOf({ emailDomains }: Pick<ExternalProvider, "emailDomains">, email: string): boolean {
   const domain = domainOf(email);
   return domain !== undefined && emailDomains.includes(domain);

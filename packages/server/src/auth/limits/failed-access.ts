@@ -3,9 +3,9 @@ import type { Timestamp } from "../../core/time.ts";
 import { MinuteCounts } from "./minute-counts.ts";
 
 /**
- * Counts the failed attempts to get access on this node in each minute. Requests without a valid credential are counted by network, and requests for
- * organizations to which the caller does not belong, or without a permission that they need, by caller. Each may cost a look-up that nothing else
- * limits.
+ * Counts, on this node and minute by minute, the failed attempts to get access. A request without a valid credential is counted for its network. If
+ * the caller does not belong to the organization or lacks a permission, the request is counted for the caller. Each of these requests may cost a
+ * look-up that nothing else limits.
  */
 export class FailedAccessLimit {
   readonly #maxPerMinute: number;

@@ -1,4 +1,4 @@
-/** The acts of a caller that a quota counts. */
+/** What a quota counts: requests with their cost, or the submits of jobs. */
 export type Policy = "requests" | "submits";
 
 /**
@@ -17,8 +17,8 @@ export interface Exchange {
 /**
  * Tells how many requests of one kind one subject may still make in this minute, as far as one node knows. Each request is counted with its cost.
  * Several nodes share a limit through one count in the store. Each node adds to the count what it used *and what it sets aside* for the next moments.
- * A node may use what it set aside without asking. All nodes together never set aside more than the limit, however suddenly the load rises. A small
- * first share is free and is not reported to the others, so that a subject far from its limit costs no statement.
+ * To use what it set aside, a node does not ask the store. All nodes together never set aside more than the limit, however suddenly the load rises. A
+ * small first share is free and is not reported to the others, so that a subject far from its limit costs no statement.
  *
  * This class is pure: it has no clock and no store. `RateLimits` asks the store.
  */
@@ -66,7 +66,6 @@ export class Quota {
     return Math.max(0, this.#limit - this.#others - this.used);
   }
 
-  /** This node's part of the store's count. */
   get stored(): number {
     return this.#stored;
   }
@@ -91,7 +90,6 @@ export class Quota {
     return this.used + this.#waitingCost + this.takes(cost) <= Math.max(this.#allowance, this.#limit - this.#others);
   }
 
-  /** Notes a request that waits for the store's answer. */
   noteWaiting(cost = 1): void {
     this.#waitingCost += this.takes(cost);
   }
@@ -162,7 +160,7 @@ export class Quota {
     else this.#placeMark();
   }
 
-  /** The mark is placed before the end of the allowance, so that no request of an even stream has to wait for the store. */
+  /** At the mark, the store is asked for more. This is before the allowance ends, so that no request of an even stream has to wait for the store. */
   #placeMark(): void {
     this.mark = this.used + Math.floor((this.#allowance - this.used) * (3 / 4));
   }

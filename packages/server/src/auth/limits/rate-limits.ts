@@ -22,14 +22,14 @@ export interface RateLimitsOptions {
 /** How one request counts. */
 export interface CountedRequest {
   readonly isSubmit: boolean;
-  /** A whole number, from 1. */
+  /** A whole number, from 1; 0 for a child job, which counts only as a submit. */
   readonly cost: number;
 }
 
 /** A quota that has too little left for a request, and the time until the whole quota is free again. */
 export class ExceededQuota {
   readonly quota: Quota;
-  /** The part of the quota that the request would have taken. */
+  /** The cost of the request in this quota. It may be higher than the limit. */
   readonly cost: number;
   readonly retryAfterSeconds: number;
 
@@ -41,8 +41,8 @@ export class ExceededQuota {
 }
 
 /**
- * The quota that rejects the request. If none does, it is the tightest quota in which the request was counted, or undefined when none of them has a
- * limit.
+ * An `ExceededQuota` if a quota rejects the request. Otherwise, the request was counted, and this is the tightest of its quotas; undefined if none of
+ * them has a limit.
  */
 export type CountOutcome = Quota | ExceededQuota | undefined;
 
@@ -112,7 +112,7 @@ export class RateLimits {
     return all === own ? tightest : countIn(all.submits, 1, tightest);
   }
 
-  /** Counts a job that another job starts. It counts only among the organization's submits, because nobody sends a request for it. */
+  /** Counts a child job. Only the organization's quota of submits counts it, because nobody sends a request for it. */
   async countChild(organizationId: string): Promise<CountOutcome> {
     const window = this.#windowNow();
     const all = window.organization(organizationId);
@@ -286,9 +286,9 @@ export class RateLimits {
 }
 
 /**
- * Notes a waiting request in all of its quotas, also in those that would allow it now. All of them then set aside what the request needs in the same
- * exchange; otherwise one quota would give its share back while the request waits for another quota. If one quota will have no room for the request,
- * the request is noted in none of them.
+ * Notes a waiting request in all of its quotas, also in those that would allow it now. In the next exchange, all of them then set aside what the
+ * request needs. Otherwise, one quota would give its share back while the request waits for another quota. If one quota will have no room for the
+ * request, the request is noted in none of them.
  */
 function noteWaiting(window: RateWindow, quotas: readonly Quota[], costOf: (quota: Quota) => number): void {
   const counting = quotas.filter((quota) => Number.isFinite(quota.limit));

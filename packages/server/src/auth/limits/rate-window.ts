@@ -18,7 +18,7 @@ export const minuteMs = 60_000;
 export class RateWindow {
   readonly startsAt: Timestamp;
   readonly endsAt: Timestamp;
-  /** The quotas that must be shared with the store. */
+  /** The quotas that this node must share with the other nodes through the store. */
   readonly shared = new Set<Quota>();
   readonly #book: LimitBook;
   readonly #organizations = new Map<string, OrganizationQuotas>();
@@ -104,7 +104,7 @@ interface OrganizationQuotas extends Quotas {
 }
 
 /**
- * A heartbeat corrects the clock by far less than this. After such a step back over the start of the minute, the window stays. Otherwise, the minute
- * before would get a second window, and with it its whole limit again.
+ * A heartbeat corrects the clock by far less than this. After such a step back over the start of the minute, the window stays: a second window for
+ * the minute before would allow the whole limit once more.
  */
 const maxStepBackMs = 1_000;

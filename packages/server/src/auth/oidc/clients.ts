@@ -47,7 +47,6 @@ export function clientOrigins(clients: readonly ClientMetadata[]): string[] {
   );
 }
 
-/** Returns the origins of these addresses, without repetitions. */
 export function originsOf(uris: readonly string[]): string[] {
   return [...new Set(uris.map((uri) => new URL(uri).origin))];
 }

@@ -22,8 +22,9 @@ export interface IdTokenSubject {
 }
 
 /**
- * Verifies the service's own id tokens and no others: one algorithm, one type, one issuer, and keys from the store only. The audience must be one of
- * the service's own clients, or have the form of the id of an organization's client. Whether that client exists is checked elsewhere.
+ * Verifies the service's own id tokens. All others are rejected: only one algorithm, one type and one issuer are accepted, and only keys that are in
+ * the store. The audience must be one of the service's own clients, or have the form of the id of an organization's client. Whether that client
+ * exists is checked elsewhere.
  */
 export class IdTokens {
   readonly #parts: IdTokensParts;
@@ -64,7 +65,7 @@ function parse(text: string): ParsedToken | undefined {
   if (!looksLikeIdToken(text)) return undefined;
   const [header = "", payload = "", signature = ""] = text.split(".");
   const { alg, kid, ...others } = objectIn(header) ?? {};
-  // The headers of the service's own tokens have nothing else. `typ` would make it another kind of token; `jku`, `jwk`, `x5u` and `crit` would be
+  // The headers of the service's own tokens have no other fields. `typ` would name another kind of token; `jku`, `jwk`, `x5u` and `crit` would be
   // instructions from a stranger.
   if (alg !== "RS256" || typeof kid !== "string" || Object.keys(others).length > 0) return undefined;
   const claims = objectIn(payload);

@@ -12,7 +12,7 @@ import { type EndedSession, endClientSessions } from "../../store/people/user-se
 import { organizationOfClient } from "../credentials/token-form.ts";
 import { sharedMetadata } from "./clients.ts";
 
-/** Returns the organization's client with this id; undefined for every other id, and when the organization is deleted. */
+/** Finds an organization's OAuth client by its id. Returns undefined when no such client exists, and when the organization is deleted. */
 export async function findOrganizationClient(db: Queryable, clientId: string): Promise<FoundOAuthClient | undefined> {
   const organizationId = organizationOfClient(clientId);
   return organizationId === undefined ? undefined : await findOAuthClient(db, organizationId, clientId);

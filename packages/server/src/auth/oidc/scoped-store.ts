@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { Database, Queryable, Transaction } from "../../store/home/database.ts";
 
 /**
- * Gives the parts of the provider the transaction of the current request, or the database where there is none. The provider calls these parts from
- * deep inside and cannot pass a transaction through.
+ * Holds the transaction of the current request for the code that the provider calls, such as the adapter: the provider cannot pass a transaction to
+ * this code. Outside of a transaction, the code uses the database.
  */
 export class ScopedStore {
   readonly #database: Database;

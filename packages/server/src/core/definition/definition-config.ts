@@ -34,7 +34,7 @@ export function isConfigRight(
   return found.length === 0;
 }
 
-/** Returns a hint for the end of a problem with a field: our name for the field, or whether and how an expression may stand there. */
+/** Returns a hint for the end of the sentence about a wrong field: our name for the field, or whether and how an expression may stand there. */
 function hintAt({ pointer, detail }: Problem, kind: ExecutorKind, config: JsonObject): string {
   const [field = "", ...deeper] = tokensOf(pointer);
   const value = config[field];

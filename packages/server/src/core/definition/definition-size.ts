@@ -46,9 +46,8 @@ function expressionPartsOf(step: StepDefinition): number {
 const maxNames = 200_000;
 
 /**
- * The number of property names in a plan of these steps. The data flow between steps and from events is computed for each name. So a few hundred
- * steps with a few thousand properties or events make a large number. This is an upper bound, because a plan shares equal sets. Counting stops above
- * `limit`.
+ * The number of property names in a plan of these steps. A plan has names for each step and each event, so a few hundred steps with a few thousand
+ * properties or events make a large number. The number is an upper bound, because a plan shares equal sets. Counting stops above `limit`.
  */
 export function nameCountOf(steps: readonly StepDefinition[], limit: number): number {
   const counter = new NameCounter(limit);

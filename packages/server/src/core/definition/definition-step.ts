@@ -32,7 +32,6 @@ export interface RoughStep {
   readonly isForkBroken: boolean;
 }
 
-/** The parts of a definition that a step may refer to, and the limits on it. */
 export interface StepSurroundings {
   readonly executors: ExecutorCatalog;
   readonly limits: { readonly maxNameLength: number; readonly maxEventIdsPerStep: number };

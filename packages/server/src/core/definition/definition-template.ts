@@ -10,7 +10,6 @@ export function readTemplate(value: JsonValue, pointer: string, problems: Proble
   return undefined;
 }
 
-/** Adds the problems of the template that is at this pointer. */
 export function addTemplateProblems(list: ProblemList, pointer: string, found: readonly TemplateProblem[]): void {
   for (const { pointer: inner, offset, detail } of found) list.add(pointer + inner, detail, { stringOffset: offset });
 }

@@ -63,7 +63,7 @@ const defaults: RetryPolicy = {
 };
 const retryFields: ReadonlySet<string> = new Set([...Object.keys(defaults), "on"]);
 
-const wouldFailAgain = "is never tried again, since it would fail again; remove it";
+const wouldFailAgain = "is never tried again, since the call would fail again; remove this name";
 /** The codes that `on` of a retry policy may not name, each with the reason. */
 export const neverRetried: ReadonlyMap<string, string> = new Map([
   ["InputMismatch", wouldFailAgain],

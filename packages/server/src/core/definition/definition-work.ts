@@ -243,7 +243,7 @@ function checkEventIds({ eventIds }: WaitRule, pointer: string, { limits, proble
 }
 
 /**
- * Refuses payload definitions for event ids that expressions give. Such an id is different for each job. A definition under the text of the
+ * Refuses payload definitions for event ids that expressions give. Such an id may be different for each job. A definition under the text of the
  * expression would match no event, and the wait would fail.
  */
 function refusePayloadsOfOpenIds(

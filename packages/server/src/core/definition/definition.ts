@@ -21,7 +21,7 @@ export interface DefinitionLimits {
   readonly maxDefinitionBytes: number;
   readonly maxSteps: number;
   readonly maxEventIdsPerStep: number;
-  /** The maximum number of characters, for the names of the workflow and its steps and for event ids. */
+  /** The maximum number of characters of an event id, and of the name of a workflow, a step or an error. */
   readonly maxNameLength: number;
   readonly maxDepth: number;
   readonly maxOutputBytes: number;

@@ -3,15 +3,15 @@ import type { Problem } from "../problem.ts";
 import type { Delay } from "./delay.ts";
 
 /**
- * The part of an executor that `core` knows. The engine's executors add the function that makes the call. The executors together are the catalog
- * against which definitions are checked.
+ * The part of an executor that `core` knows. For the kind `call`, the engine adds the function that makes the call. All executors together are the
+ * catalog against which definitions are checked.
  *
  * - `pass`: the output is the input; nothing outside is called.
  * - `wait`: the step waits for events.
  * - `delay`: the step sleeps, and its output is its input.
  * - `call`: the engine owes the outside a call, and the outcome comes back as a fact.
  * - `task`: the engine owes the outside a call. A worker that asks for tasks makes it.
- * - `job`: the engine owes the outside a call. It is made by a child job, which brings the outcome.
+ * - `job`: the engine owes the outside a call. A child job does the work of the call.
  * - `fork`: other steps of the definition run side by side in branches. The step ends when all branches have ended, or earlier when its
  *   outcome is certain.
  */
@@ -91,7 +91,7 @@ export interface ChildTerms {
 
 export interface ForkKind extends Kind {
   readonly behaviour: "fork";
-  /** Called with a config that fits `configSchema` and in which `checkConfig` finds no problem. It has no items when expressions give them. */
+  /** Called with a config that fits `configSchema` and in which `checkConfig` finds no problem. A text with an expression is as it was written. */
   readonly forkRule: (config: JsonObject) => ForkRule;
 }
 

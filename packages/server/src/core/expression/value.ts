@@ -52,7 +52,7 @@ export function kindOf(value: Value): Kinds {
   return typeOf(value);
 }
 
-/** Describes the kinds, such as "a string or a timestamp". The words are for the middle of a sentence. */
+/** Returns words for the kinds, such as "a string or a timestamp". */
 export function describeKinds(set: Kinds): string {
   if ((set & anyKind) === anyKind || set === allTypes) return "anything";
   const words = [
@@ -72,7 +72,7 @@ export function toJson(value: Value, budget: Budget): JsonValue {
 
 const unitsPerTimeText = 18;
 
-/** Whether the value is a map. Timestamps and durations are objects, but no maps. */
+/** Whether the value is a map. Timestamps and durations are JavaScript objects, but not maps. */
 export function isMap(value: Value): value is { [key: string]: JsonValue } {
   return !(value instanceof Timestamp) && !(value instanceof Duration) && isJsonObject(value);
 }

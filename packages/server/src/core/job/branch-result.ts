@@ -1,7 +1,7 @@
 import type { JsonValue } from "../json/json.ts";
 import type { BranchError, StepError } from "./job-state.ts";
 
-/** The output of a branch. When failures are collected, it may be the branch's failure instead. */
+/** The output of a branch, or its failure if the fork collects failures. */
 export type BranchResult = { readonly output: JsonValue } | { readonly error: BranchError };
 
 /**
@@ -22,7 +22,7 @@ export type BranchResults = ReadonlyMap<number, BranchResult>;
 
 export const noResults: BranchResults = new Map();
 
-/** The other values of a job have the sequence numbers of its history as their numbers. Those numbers never become this large. */
+/** The numbers of results begin here. A job's other values are numbered by its history entries, and those numbers never become this large. */
 export const firstNumberOfResults = 1_000_000_000;
 
 /**

@@ -21,7 +21,7 @@ export interface BranchRun {
   readonly error?: BranchError;
 }
 
-/** The statuses in the order of the list of branches: the branches that need attention come first. */
+/** The order of the statuses is the order in which the API lists branches: those that need attention come first. */
 export const branchRunStatuses = ["failed", "open", "cancelled", "succeeded"] as const;
 export type BranchRunStatus = (typeof branchRunStatuses)[number];
 

@@ -21,8 +21,8 @@ export interface ChildPlace {
 
 /**
  * The id of the child that a visit of a step makes. It is the same for every attempt and on every node, so that there is only one child. It is a UUID
- * version 7. Because lists are sorted by id, its time is later than the start of the visit and the time in the parent's id. A hash takes the place of
- * the random bits.
+ * version 7, with a hash in the place of the random bits. Lists of jobs are sorted by id. So the time in the id is 1 ms after the start of the visit,
+ * or 1 ms after the time in the parent's id if that is later.
  */
 export function childIdOf(place: ChildPlace, visitStartedAt: Timestamp): string {
   const time = (Math.max(visitStartedAt, timeIn(place.jobId)) + 1).toString(16).padStart(12, "0");
@@ -63,7 +63,7 @@ export function outcomeOf(jobId: string, state: JobState, output: JsonValue): Ch
 
 /**
  * The failure of a step whose child job has failed or was cancelled. Its type is the type of the child's error, or the error's code if there is no
- * type, so that `on` can name it.
+ * type. So an `on` in the definition can always name the cause.
  */
 export function childFailed(step: string, cause: BranchError): StepError {
   const { code, type, jobId = "" } = cause;
@@ -79,8 +79,8 @@ export interface LeftChild extends CallName {
 }
 
 /**
- * The children that a job stopped waiting for between one of its states and a later one. Their calls have ended for another reason than the end of
- * the child. `told` has the epochs of the calls that ended because their child ended.
+ * Finds the children that a job left between one of its states and a later one: their calls have ended, but not because the children ended. `told`
+ * has the epochs of the calls that ended because their child ended.
  */
 export function leftChildren(
   plan: Plan,

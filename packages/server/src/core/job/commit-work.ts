@@ -10,9 +10,9 @@ import type { Carried } from "./job-state.ts";
 const maxStepsPerCommit = 200;
 
 /**
- * The size of the values that one change writes into the history, in characters and members, after which the commit ends. It is about the default
- * maximum of an input and of an output together. Without it, a chain of steps over an input of 1 MiB would write hundreds of megabytes at once, which
- * takes too long on any store.
+ * A commit ends once one change has written values of this size into the history. The size counts characters and members, and is about the default
+ * maximum of an input and of an output together. Without this bound, a chain of steps over an input of 1 MiB would write hundreds of megabytes at
+ * once, which takes too long on any store.
  */
 const maxStoredSize = 2_000_000;
 
@@ -34,7 +34,7 @@ export class CommitWork {
   readonly #budgets: Budget[] = [];
   #measuredWork = 0;
 
-  /** Whether the change has reached the size of one commit: by its steps, by the values that it writes, or by the work of its expressions. */
+  /** Whether the change has done enough work for one commit. */
   get isEnough(): boolean {
     return (
       this.#enteredCount >= maxStepsPerCommit ||
@@ -43,7 +43,6 @@ export class CommitWork {
     );
   }
 
-  /** Counts a step that the change enters, in any branch. */
   enterStep(): void {
     this.#enteredCount += 1;
   }

@@ -56,12 +56,9 @@ export class JobDraft {
   readonly forksWithRoom: string[] = [];
   /** The payloads of those kept events that a wait may read now. */
   payloads: EventPayloads;
-  /** Those results of branches that have rows of their own and were read. */
+  /** The results of branches that were read from rows of their own. */
   readonly results: BranchResults;
-  /**
-   * The time that is written into the history. It never decreases, although the database's clock as read by different nodes may differ by some
-   * milliseconds.
-   */
+  /** The time that is written into the history. It never decreases, although two nodes may see the database's clock some milliseconds apart. */
   readonly #writtenAt: Timestamp;
   #startedAt: Timestamp | null;
   #stepStartedAt: Timestamp | undefined;
@@ -73,7 +70,6 @@ export class JobDraft {
   readonly #keptResults: NumberedResult[] = [];
   #lastOutput: JsonValue | undefined;
   #startedWith: JsonValue | undefined;
-  /** The cursors, in the order in which the branches began. */
   readonly #cursors: Map<string, AnyCursor>;
   /** The state in which the change leaves the job; undefined while the job runs or is unchanged. */
   #end: JobState | undefined;
@@ -216,7 +212,6 @@ export class JobDraft {
     return stand;
   }
 
-  /** The branches whose paths begin with `path`. */
   branchesUnder(path: string): string[] {
     if (this.#cursors.size === 1) return [];
     return [...this.#cursors.keys()].filter((branch) => branch.startsWith(path));
@@ -227,7 +222,7 @@ export class JobDraft {
     return this.#cursors.values();
   }
 
-  /** Whether the branch can move in this commit. For this, all values that it may read must be loaded. */
+  /** Whether all values that the branch may read are loaded. Otherwise it cannot move in this commit. */
   isRead(branch: string): boolean {
     return isRead(branch, (path) => this.#cursors.get(path));
   }
@@ -238,7 +233,7 @@ export class JobDraft {
     return point.phase === "next" || startedAt === undefined ? point : { ...point, startedAt };
   }
 
-  /** Removes the branch and all branches of its forks. */
+  /** Removes the branch and all branches inside it. */
   drop(branch: string): void {
     this.#isMoved = true;
     const phase = this.standOf(branch)?.phase;
@@ -249,7 +244,7 @@ export class JobDraft {
     for (const other of [...this.#cursors.keys()]) if (isInside(other, branch)) this.#cursors.delete(other);
   }
 
-  /** Stops the current branch and everything in it until it is known how its fork ends. */
+  /** Stops the current branch and all branches inside it, until it is known how the fork around it ends. */
   stop(point: ResumePoint): void {
     this.#isMoved = true;
     const { branch } = this;
@@ -347,7 +342,6 @@ export class JobDraft {
     return output === this.#startedWith ? { same: "stepInput" } : { value: output };
   }
 
-  /** The list of a forEach's items, as the history stores it. */
   storedItems(items: JsonValue): StoredValue {
     return this.#stored(items);
   }
@@ -397,7 +391,7 @@ export class JobDraft {
   }
 }
 
-/** A branch and its fork. The main line has no fork. */
+/** A branch and the fork around it. The main line has no such fork. */
 export interface Level {
   readonly carried: Carried;
   readonly fork?: ForkedStep;

@@ -8,7 +8,7 @@ import type { PendingState, RunningState, WaitVisit } from "./job-state.ts";
 import { placeOf } from "./result-rows.ts";
 import type { AnyCursor } from "./resume-point.ts";
 
-/** The waits for which an event was sent: any, or one visit of one wait step. If it cannot be sent for what the request names, the reason. */
+/** The waits for which an event was sent: any wait, or one visit of one wait step. Or the reason why the event cannot be sent there. */
 export type EventAddress =
   | { readonly type: "any" }
   | { readonly type: "one"; readonly visit: WaitVisit }
@@ -107,8 +107,8 @@ function levelsOf(path: string) {
 }
 
 /**
- * Whether a branch that is not open is over. It is over when its fork has begun it already, when the visit of the fork in its path is over, or when a
- * branch around it is over.
+ * Whether a branch that is not open is over, and not still to come. It is over if the fork around it has begun it already, or if the fork's visit in
+ * the path has ended. It is also over if a branch around the fork is over.
  */
 function hasBegun(plan: Plan, state: PendingState | RunningState, path: string): boolean {
   const level = levelOf(path);

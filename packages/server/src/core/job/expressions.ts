@@ -44,8 +44,8 @@ export function render(
 }
 
 /**
- * Whether the error of a step says that its input or its config has no value, or too large a value, so that the step's own work never began. The
- * message tells this, because errors are stored with the words that `render` and `resolve` gave them.
+ * Whether a step failed while its `input` or `config` was evaluated, so that the step's own work never began. The code does not tell this, but the
+ * message does: it is stored as `render` or `resolve` wrote it.
  */
 export function isBeforeWork({ code, message }: StepError): boolean {
   return (
@@ -66,7 +66,7 @@ function specialKeyIn(value: JsonValue, holder: string | undefined): string | un
   return undefined;
 }
 
-/** Evaluates the expressions of a step's config, and returns the meaning of the resulting config. */
+/** Evaluates the expressions of a step's config and reads the resulting config, which may have problems. */
 function resolve<Value extends object>(
   draft: JobDraft,
   { template, resolve: read }: Resolvable<Value>,

@@ -64,7 +64,7 @@ export interface Failure {
   readonly retryAfterMs?: number;
 }
 
-/** The call was lost after it had begun, and this node has taken it over. */
+/** The call was lost after it had begun. */
 export interface StepInterrupted extends CallOutcome {
   readonly type: "step.interrupted";
   /**

@@ -11,10 +11,7 @@ import { configValue } from "./expressions.ts";
 import type { BranchError, ForkedStep, ResumePoint, StepError, StepPosition } from "./job-state.ts";
 import { lacksResults, resultFinder, withResult } from "./result-rows.ts";
 
-/**
- * The state of a fork. It is open as long as its branches continue. Otherwise it has this result, or it has failed. The branch that has the fork is
- * the current branch.
- */
+/** What becomes of the fork in the current branch: it stays open, has this result, or has failed with this error. */
 export type ForkOutcome =
   | "open"
   | { readonly fork: ForkedStep; readonly result: JsonValue }
@@ -69,7 +66,7 @@ export function wakeFork(draft: JobDraft, { wakeAt: _, ...fork }: ForkedStep): F
   return proceed(draft, step);
 }
 
-/** Continues with a fork after a resume: with its failed or cancelled branches, which are resumed too, and with the branches that have not begun. */
+/** Continues a fork after a resume. Its branches continue from where they stopped, and branches that have not begun can begin. */
 export function resumeFork(draft: JobDraft, point: ForkedStep): ForkOutcome {
   const step = draft.forkStep(point.name);
   const { rule } = step.work;
@@ -116,8 +113,8 @@ export function failBranch(draft: JobDraft, point: ResumePoint, error: StepError
 }
 
 /**
- * Ends a fork and cancels the branches that still run. The outcomes of their calls are dropped, and events that they claimed are available to others
- * again.
+ * Ends a fork and cancels the branches that still run. The outcomes of their calls are dropped, and events that they claimed are available to other
+ * waits again.
  */
 export function endFork(draft: JobDraft, { name, visit }: StepPosition): void {
   const paths = pathsOf(draft.branch, name, visit);
@@ -130,7 +127,6 @@ function dropBranches(draft: JobDraft, path: string): void {
   draft.progress = releaseEvents(draft.progress, isAt(path));
 }
 
-/** Returns a function that says whether a branch has this path or is inside the branch with this path. */
 function isAt(path: string): (branch: string) => boolean {
   return (branch) => branch === path || isInside(branch, path);
 }

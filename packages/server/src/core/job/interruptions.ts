@@ -6,12 +6,11 @@ const suspectAfterInterruptions = 2;
 
 /**
  * A call that is blamed for more interruptions than this is not made again. Without a maximum, a step that crashes its node would move from node to
- * node for ever. A call of a node is blamed only as a suspect, and a node begins its suspects one after another. So a call hardly ever fails because
- * another call crashed their node.
+ * node for ever. A call of a node is blamed only once it is a suspect, and a node begins its suspects one after another. So a call hardly ever fails
+ * because another call crashed the node.
  */
 const maxInterruptions = 5;
 
-/** Whether the call is a suspect after this many interruptions. A node begins its suspects one after another. */
 export function isSuspect(holder: CallHolder, interruptions: number): boolean {
   return holder === "node" && interruptions >= suspectAfterInterruptions;
 }

@@ -94,7 +94,7 @@ function firstOf<Value>(levels: readonly Level[], find: (level: Level) => Value 
 class Slots {
   readonly #values = new Map<string, JsonValue>();
 
-  /** Makes the values from their slots again. When only properties of a value were remembered, the value is an object with these properties. */
+  /** Puts each value together from its slots. When only properties of a value were remembered, the value is an object with these properties. */
   constructor(slots: JsonObject) {
     const parts = new Map<string, [string, JsonValue][]>();
     for (const [slot, value] of Object.entries(slots)) {

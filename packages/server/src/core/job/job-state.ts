@@ -228,7 +228,7 @@ export interface AwaitedEvents {
 export interface NextStep {
   readonly phase: "next";
   readonly name: string;
-  /** The latest output before this step; left out when there is none yet. */
+  /** The latest output before this step. Left out when there is none yet, and after a failure when no step needs the whole output. */
   readonly previousOutput?: JsonValue;
   readonly wakeAt: Timestamp;
 }
@@ -278,7 +278,7 @@ export interface StoppedStep {
   readonly name: string;
   readonly point: ResumePoint;
   /**
-   * The time from which the branch may continue. Set when the job was resumed, but that commit had reached its limit of work or had not read the
+   * The time from which the branch may continue. Set when the job was resumed, but the commit had reached its limit of work or had not read the
    * branch's values. Left out otherwise.
    */
   readonly wakeAt?: Timestamp;
@@ -354,7 +354,7 @@ export function wakeAtOf(state: JobState): Timestamp | null {
   return earliest;
 }
 
-/** The events that the job waits for and that have not come. Null when it waits for none. */
+/** The ids of the events that the job waits for and that have not come. Null when no branch is in a wait. */
 export function awaitedEventIds(state: JobState): readonly string[] | null {
   const waits = standsOf(state).filter((stand) => stand.phase === "waiting");
   return waits.length === 0 ? null : [...new Set(waits.flatMap(({ missingEventIds }) => missingEventIds))];

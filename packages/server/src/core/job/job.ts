@@ -151,7 +151,7 @@ export function submitJob(
 }
 
 /**
- * The job's input must fit the input definition of the first step. If that step has an `input` template, the value that the template makes must fit.
+ * The job's input must fit the input definition of the first step. If that step has an `input` template, the template's value must fit instead.
  */
 function problemsOfInput(draft: JobDraft): readonly Problem[] {
   const { firstStep } = draft.plan;
@@ -281,7 +281,7 @@ function handBack(draft: JobDraft, step: StartedStep, begun: boolean): Next | un
   const { name, visit, attempt } = step;
   draft.record({ type: "step.handedBack", step: name, visit, attempt });
   const before = { ...step, attempt: begun ? attempt : attempt - 1 };
-  // A task needs no room on a node.
+  // A task needs no room on a node, so it returns to a queue at once.
   if (callOf(draft.step(name))?.by === "worker") return startAttempt(draft, before);
   draft.moveTo({ ...before, phase: "retrying", wakeAt: draft.at });
   return undefined;
@@ -364,7 +364,7 @@ function cancel(draftFor: DraftFor, job: Job, fact: JobCancelled): Change {
   const { state } = job;
   if (state.status === "CANCELLED") return ignored(job);
   if (state.status !== "PENDING" && state.status !== "RUNNING") {
-    return rejected(job, `The job is ${state.status}, which is final.`);
+    return rejected(job, `The job has ended with ${state.status}, so there is nothing to cancel.`);
   }
   const draft = draftFor(state);
   draft.record({ type: "job.cancelled", by: fact.by });

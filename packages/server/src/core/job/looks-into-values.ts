@@ -11,8 +11,8 @@ import { countUnread } from "./values/stored-state.ts";
 
 /**
  * Returns the branches whose values must be loaded: those whose values the state machine may read while it applies these facts, and the branches
- * around them. Most events are only recorded, and need no values. When a job ends, or when a node hands back its call, values are only moved. In
- * doubt, a branch is included. The values in `state` are not loaded yet. `at` is the time of the facts.
+ * around them. Most events are only recorded, and need no values. When a job ends, or when a node hands back a call, the state machine moves values
+ * without reading them. In doubt, a branch is included. The values in `state` are not loaded yet. `at` is the time of the facts.
  */
 export function branchesLookedInto(
   plan: Plan,
@@ -74,7 +74,7 @@ function isFor({ step, branch = mainBranch, visit }: EventFact, of: WaitVisit): 
   return step === of.step && branch === (of.branch ?? mainBranch) && (visit === undefined || visit === of.visit);
 }
 
-/** Whether the job may continue after a failure of this call. The failure of a branch may end its fork, and the job may then continue after it. */
+/** Whether the job may continue after a failure of this call. When a branch fails, its fork may end, and the job may continue after the fork. */
 function goesOnAfterFailure(plan: Plan, { branch, step }: CallFact): boolean {
   return branch !== mainBranch || plan.steps.get(step)?.onFailure.length !== 0;
 }
@@ -87,8 +87,8 @@ function goesOnAfterSuccess(plan: Plan, { step: name }: CallFact): boolean {
 type CallFact = Omit<CallOutcome, "at">;
 
 /**
- * The branches that a timer or a resume moves, and the branches around them. A branch is left out if this commit would then read too many values. It
- * gets its turn in a later commit. A job that runs may end and be resumed in the same commit; its timer then moves all of its branches.
+ * The branches that a timer or a resume moves, and the branches around them. A branch with which this commit would read too many values is left to a
+ * later commit. A job that runs may end and be resumed in the same commit; its timer then moves all of its branches.
  */
 function dueBranches(state: JobState, facts: readonly UntimedFact[], at: Timestamp): readonly string[] {
   if (state.status === "SUCCEEDED") return [];

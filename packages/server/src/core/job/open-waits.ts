@@ -7,7 +7,6 @@ import type { JobState, WaitingStep, WaitVisit } from "./job-state.ts";
 import type { AnyCursor } from "./resume-point.ts";
 import { missingEventIds } from "./step-run.ts";
 
-/** A wait that is open, and its visit. */
 export interface OpenWait {
   readonly branch: string;
   readonly stand: WaitingStep;

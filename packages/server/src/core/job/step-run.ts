@@ -119,7 +119,7 @@ function noRoomForStep({ branch, carried, progress, limits }: JobDraft): string 
   if (own < maxStepRuns && progress.stepRunCount < maxStepRuns * branchesOfFullLength) return undefined;
   const isOfJob = own < maxStepRuns;
   const most = isOfJob ? maxStepRuns * branchesOfFullLength : maxStepRuns;
-  // The steps of branches also count for the job, so the main line has entered fewer steps than its job once there was a branch.
+  // `stepRunCount` includes the steps of branches. When it equals `own`, no branch has run, and the main line is the whole job.
   const line = branch !== mainBranch ? "branch" : progress.stepRunCount > own ? "main line" : "job";
   const what = isOfJob ? "job" : line;
   return `The ${what} entered ${most} steps, which is the maximum of one ${what}. Check whether there is a loop that never ends.`;
@@ -190,7 +190,6 @@ export function callStep(
   return error === undefined ? undefined : failStep(draft, position, input, error);
 }
 
-/** The result of a step's work. For a wait, it includes the events that the wait consumed. */
 export interface Result {
   readonly value: JsonValue;
   /** The numbers of the events that the wait consumed. */
@@ -249,7 +248,6 @@ export function completeStep(
   return { name: way.target, previousOutput: output.value };
 }
 
-/** The output of a step: its raw result, or the value that its `output` template makes from it. */
 function outputOf(
   draft: JobDraft,
   { name, outputTemplate }: PlanStep,
@@ -299,7 +297,7 @@ export function failStep(
   const handler = handlerOf(planStep.onFailure, error);
   draft.record({ type: "step.failed", step, visit, attempt, error, ...(handler !== undefined && { next: handler }) });
   if (handler !== undefined) {
-    // The job never returns to this visit, so events that were sent only for it can never count.
+    // The job never returns to this visit, so no wait can use the events that were sent only for this visit.
     draft.progress = forgetEvents(draft.progress, new Set(), waitVisitOf(draft, position));
     if (isFork(planStep)) endFork(draft, position);
     draft.carried = remember(draft.carried, planStep, { input, outcome: { error } });
@@ -374,7 +372,6 @@ export function missingEventIds(draft: JobDraft, position: StepPosition, { event
   return eventIds.filter((eventId) => keptFor(draft.progress, eventId, visit) === undefined);
 }
 
-/** The visit of a step in the current branch. */
 function waitVisitOf({ branch }: JobDraft, { name, visit }: Pick<StepPosition, "name" | "visit">): WaitVisit {
   return { ...branchField(branch), step: name, visit };
 }

@@ -40,7 +40,6 @@ function sizeOfItems(items: readonly ShownValue[], limit: number): number {
  */
 export const mostBytesPerMember = 24;
 
-/** The bytes that a value has as JSON text. */
 export function bytesOfJson(value: JsonValue): number {
   return Buffer.byteLength(JSON.stringify(value));
 }

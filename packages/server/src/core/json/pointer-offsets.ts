@@ -30,7 +30,7 @@ export function offsetsOf(text: string, targets: readonly JsonTarget[]): number[
 class Place {
   readonly children = new Map<string, Place>();
   readonly stringOffsets = new Set<number>();
-  /** For each offset in the string, the offset in the text. */
+  /** For each of `stringOffsets`, the offset in the text. */
   textOffsets: ReadonlyMap<number, number> = new Map();
   /** The offset of the value's key, or of the value itself if it has no key. Undefined until the walk reaches it. */
   start: number | undefined;
@@ -181,7 +181,7 @@ function textOffsetsOf(text: string, start: number, end: number, stringOffsets: 
   return found;
 }
 
-// The patterns are sticky, and there is only one way in which each can match.
+// The patterns are sticky, and each can match in only one way. So all of them take linear time.
 const whiteSpace = /[ \t\n\r]*/y;
 /** A number or a literal name. */
 const scalar = /[^\s,\]}]+/y;

@@ -73,7 +73,6 @@ export class RawObject {
     return typeof value === "boolean" ? value : this.#refuseWrong(field, value, "true or false");
   }
 
-  /** Reads a list of different strings. */
   names(field: string): readonly string[] | undefined {
     const value = this.fields[field];
     const isNames = Array.isArray(value) && value.every((name) => typeof name === "string");
@@ -86,7 +85,6 @@ export class RawObject {
     return Array.isArray(value) ? value : this.#refuseWrong(field, value, wanted);
   }
 
-  /** Reads an object in this object. */
   object(field: string): RawObject | undefined {
     const value = this.fields[field];
     const isObject = value !== undefined && jsonTypeOf(value) === "object";

@@ -1,11 +1,10 @@
 import { BitRows, type RowOf } from "../definition/graph/bit-rows.ts";
 import type { Edge, StepGraph } from "../definition/graph/step-graph.ts";
 
-/** A question about names that must be remembered between steps. It says where each name is read and where it gets another value. */
+/** The question of which names must be remembered between steps. It says where each name is read and where it gets another value. */
 export interface LiveQuestion {
   readonly graph: StepGraph;
   readonly names: readonly string[];
-  /** The names that a step reads. */
   readonly readBy: (step: number) => RowOf;
   /** The names that get a new value, or lose their value, at the step where this edge begins. */
   readonly overwrittenOn: (edge: Edge) => RowOf | undefined;

@@ -58,7 +58,7 @@ function takenProperties(inputSchema: Schema): ReadonlySet<string> {
   return isClosed(inputSchema) ? declaredProperties(inputSchema) : new Set();
 }
 
-/** Steps share their definitions. So a result that depends only on a schema is computed once and shared. */
+/** Several steps may have the same schema. So a result that depends only on the schema is computed once. */
 export function oncePerSchema<Value>(compute: (schema: Schema) => Value): (schema: Schema) => Value {
   const values = new Map<Schema, Value>();
   return (schema) => {

@@ -31,7 +31,6 @@ export interface Plan {
   readonly beforeOpenWaits: ReadonlySet<string>;
   /** The ids of the events that expressions read. */
   readonly readEventIds: ReadonlySet<string>;
-  /** Whether any step makes child jobs. */
   readonly makesChildren: boolean;
 }
 
@@ -59,7 +58,7 @@ export interface PlanStep {
   readonly failureReadsLastOutput: boolean;
   /** The forks around the step, the outermost one first. Empty on the main line. */
   readonly around: readonly AroundStep[];
-  /** The values that expressions of later steps may read; undefined when no expression of the version reads the past. */
+  /** The values that expressions of later steps may read; undefined when no expression of the version reads a slot. */
   readonly remembering: Remembering | undefined;
 }
 
@@ -69,7 +68,7 @@ export interface PlannedWait extends WaitWork {
   /** Undefined when the step takes no properties from payloads. */
   readonly payloadRule: PayloadRule | undefined;
   /** The ids of the events whose payload is read by an expression of the version. */
-  readonly payloadReaders: ReadonlySet<string>;
+  readonly readPayloads: ReadonlySet<string>;
 }
 
 export type WaitPlanStep = PlanStep & { readonly work: PlannedWait };
@@ -94,7 +93,6 @@ export type InputRule =
   /** The step receives the value that its `input` template makes. */
   | { readonly kind: "template"; readonly template: Template };
 
-/** The call that the step makes; undefined when it calls nothing. */
 export function callOf({ work }: PlanStep): CallWork | undefined {
   return work.kind === "call" ? work : undefined;
 }
@@ -106,7 +104,7 @@ export function compilePlan(definition: Definition): Plan {
   const referencesByStep = steps.map(referencesOf);
   const eventReferences = referencesByStep.flatMap((some) => some.filter(({ eventId }) => eventId !== undefined));
   const remembering = rememberingAfter(steps, graph, referencesByStep);
-  const compile = stepCompiler(steps, graph, payloadReadersOf(eventReferences), remembering);
+  const compile = stepCompiler(steps, graph, readPayloadsOf(eventReferences), remembering);
   const firstStep = compile(steps[0], 0);
   const planSteps = steps.map((step, index) => (index === 0 ? firstStep : compile(step, index)));
   const waits = planSteps.filter(isWait);
@@ -118,7 +116,7 @@ export function compilePlan(definition: Definition): Plan {
     firstStep,
     listedEventIds: new Set(waitsByEventId.keys()),
     waitsByEventId,
-    readsPayloads: waits.some(({ work }) => work.payloadRule !== undefined || work.payloadReaders.size > 0),
+    readsPayloads: waits.some(({ work }) => work.payloadRule !== undefined || work.readPayloads.size > 0),
     beforeOpenWaits: waysToOpenWaits(steps, graph),
     readEventIds: new Set(eventReferences.flatMap(({ eventId }) => eventId ?? [])),
     makesChildren: planSteps.some((step) => callOf(step)?.by === "job"),
@@ -157,7 +155,7 @@ function byEventId(waits: readonly WaitPlanStep[]): ReadonlyMap<string, readonly
 function stepCompiler(
   steps: Steps,
   graph: StepGraph,
-  payloadReaders: ReadonlySet<string>,
+  readPayloads: ReadonlySet<string>,
   remembering: ((index: number) => Remembering) | undefined,
 ): (step: StepDefinition, index: number) => PlanStep {
   const liveAfter = livePropertiesAfter(steps, graph);
@@ -169,7 +167,7 @@ function stepCompiler(
     return {
       name,
       type,
-      work: workOf(step, payloadReaders),
+      work: workOf(step, readPayloads),
       inputRule: input === undefined ? inputRule(inputSchema) : { kind: "template", template: input },
       inputSchema,
       outputSchema,
@@ -194,13 +192,13 @@ function forksAround(steps: Steps, graph: StepGraph): (index: number) => readonl
   return (index) => around(of[index]);
 }
 
-function workOf(step: StepDefinition, payloadReaders: ReadonlySet<string>): PlanWork {
+function workOf(step: StepDefinition, readPayloads: ReadonlySet<string>): PlanWork {
   const { work } = step;
   if (work.kind !== "wait") return work;
-  return { ...work, payloadRule: payloadRuleOf(step), payloadReaders };
+  return { ...work, payloadRule: payloadRuleOf(step), readPayloads };
 }
 
-function payloadReadersOf(references: readonly Reference[]): ReadonlySet<string> {
+function readPayloadsOf(references: readonly Reference[]): ReadonlySet<string> {
   return new Set(references.flatMap(({ eventId, part }) => (part === "payload" ? (eventId ?? []) : [])));
 }
 

@@ -44,8 +44,8 @@ export interface Remembering {
 }
 
 /**
- * Returns a function that says, by a step's index, what is remembered at the step's end. Undefined when no expression of the definition reads the
- * past. `references` has, by the step's index, everything that the step's expressions may read.
+ * Returns a function that says, by a step's index, what is remembered at the step's end. Undefined when no expression of the definition reads a
+ * slot. `references` has, by the step's index, everything that the step's expressions may read.
  */
 export function rememberingAfter(
   steps: readonly StepDefinition[],
@@ -65,10 +65,10 @@ export function rememberingAfter(
     readBy: toRows(readBy),
     overwrittenOn: ({ kind, from }) =>
       kind === "fork" ? undefined : kind === "failure" ? overwrittenByFailure(from) : overwritten(from),
-    // A step has no values before it ran. But an event may have come at any time.
+    // A step has no values before it has run. But an event may have come at any time.
     given: { atStart: toRows([others])(0), by: overwritten },
   });
-  // Equal sets are the same object, so that each result is computed once.
+  // `after` returns the same object for equal sets, so each result is computed once.
   const known = new Map<ReadonlySet<string>, Remembering>();
   return (index) => {
     const slots = after(index);

@@ -7,14 +7,14 @@ import type { Conditional, RareRules, Schema } from "./node.ts";
 import { type TypeSet, typeSets } from "./type-set.ts";
 
 /**
- * The part of the running check that the rare rules need (`check.ts`). Each `refuse…` method returns false, so that the caller can return its result.
+ * The part of the running check (`check.ts`) that the rare rules need. Each `refuse…` method returns false, so that the caller can return its result.
  */
 export interface Walk {
   /** Tells whether the value fits, and reports the problems. */
   check(schema: Schema, value: JsonValue): boolean;
   /** Tells whether the value fits, and reports nothing. */
   isFit(schema: Schema, value: JsonValue): boolean;
-  /** Says what is wrong with a value that does not fit. Empty when no problems are reported, or when the reason is secret or not found soon. */
+  /** Says what is wrong with a value that does not fit. Empty when problems are not reported, the reason is secret, or finding it takes too long. */
   whyNot(schema: Schema, value: JsonValue): string;
   /** Whether to go on with the check. `isFit` says whether the value fits so far. */
   mayGoOn(isFit: boolean): boolean;
@@ -27,7 +27,6 @@ export interface Walk {
   refuseAll(keyword: "oneOf", alternatives: readonly Schema[], value: JsonValue, type: TypeSet): false;
 }
 
-/** Checks a value against the keywords that few schemas have. */
 export function checkRareRules(rules: RareRules, value: JsonValue, type: TypeSet, walk: Walk): boolean {
   let isFit = checkByType(rules, value, type, walk);
   const { oneOf, not, conditional } = rules;
@@ -59,7 +58,7 @@ function checkOneOf(alternatives: readonly Schema[], value: JsonValue, type: Typ
   return second === -1 || walk.refuse(`fits both \`oneOf/${first}\` and \`oneOf/${second}\`, but must fit exactly one`);
 }
 
-/** The cost of trying an alternative of `oneOf`, or the schema of `not`. The checks within the schema cost more checks. */
+/** The cost of trying an alternative of `oneOf`, or the schema of `not`. The checks within the schema are counted in addition. */
 const checksPerWalk = 3;
 
 function checkNot(excluded: Schema, value: JsonValue, walk: Walk): boolean {

@@ -69,7 +69,7 @@ class Check implements Walk {
   #sensitivity = 0;
   /**
    * The patterns met so far, with their matchers. Looking a matcher up among those of all definitions takes longer than matching a short text. With
-   * `countsCompiling`, compiling a pattern costs checks, even if it was compiled before: the state of the cache must not decide what fits.
+   * `countsCompiling`, compiling a pattern costs checks, even if its matcher is kept already: the result must not depend on earlier checks.
    */
   #matchers: Map<Pattern, Matcher> | undefined;
   readonly #countsCompiling: boolean;
@@ -157,9 +157,9 @@ class Check implements Walk {
   }
 
   /**
-   * Returns the canonical text of null, an object or an array. Returns an empty text, which equals no allowed value, in two cases: for any other
-   * value, and when the text costs more than `maxCost` or than the remaining checks allow. The cost is counted before the text is made, because a
-   * value may be as large as a megabyte, and may be checked against many schemas.
+   * Returns the canonical text of null, an object or an array. For any other value, and when the text would cost too much, returns an empty text,
+   * which equals no allowed value. The cost is counted before the text is made, because a value may be as large as a megabyte, and may be checked
+   * against many schemas.
    */
   #canonical(value: JsonValue, maxCost: number): string {
     if (typeof value !== "object") return "";
@@ -343,7 +343,6 @@ class Check implements Walk {
     );
   }
 
-  /** Whether to go on: while checks are left, and either everything fits so far or one more problem would be reported. */
   mayGoOn(isFit: boolean): boolean {
     if (this.#remaining < 0) return false;
     return isFit || (this.#silence === 0 && this.#problems.length < maxProblems);

@@ -8,7 +8,7 @@ export function isMultipleOf(value: number, divisor: number): boolean {
   const by = decimalOf(divisor);
   if (dividend.digits === 0n) return true;
   const shift = dividend.exponent - by.exponent;
-  // Written with the exponent of the dividend, the divisor would end in 0. The digits of the dividend do not, so they are no multiple of it.
+  // Written with the exponent of the dividend, the divisor would end in 0. The dividend's digits do not end in 0, so they are no multiple of it.
   if (shift < 0) return false;
   return (dividend.digits * powerOfTen(shift, by.digits)) % by.digits === 0n;
 }
@@ -23,7 +23,7 @@ interface Decimal {
 function decimalOf(value: number): Decimal {
   const [mantissa = "", power = "0"] = Math.abs(value).toExponential().split("e");
   const [whole = "", fraction = ""] = mantissa.split(".");
-  // A fraction in this text does not end in 0, and there is only one digit before the point.
+  // These digits do not end in 0: the text has one digit before the point, and its fraction does not end in 0.
   return { digits: BigInt(whole + fraction), exponent: Number(power) - fraction.length };
 }
 

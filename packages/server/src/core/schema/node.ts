@@ -22,7 +22,6 @@ export interface Schema {
   /** The schemas of `allOf`, and the target of `$ref`. They apply in addition to the other keywords of the schema. */
   readonly allOf: readonly Schema[] | undefined;
   readonly anyOf: readonly Schema[] | undefined;
-  /** The keywords that few schemas have. */
   readonly rare: RareRules | undefined;
   /** The keyword `x-sensitive`: a message about a value may show its type, but neither the value nor the allowed values. */
   readonly isSensitive: boolean;
@@ -80,7 +79,7 @@ export interface PatternRule {
   readonly schema: Schema;
 }
 
-/** The keywords that few schemas have. They are separate, so that for a schema without them, a check looks at one field and not at each keyword. */
+/** The keywords that few schemas have. They are separate, so that a check of a schema without them looks at one field only. */
 export interface RareRules {
   /** A value must fit exactly one of these schemas. */
   readonly oneOf: readonly Schema[] | undefined;
@@ -173,20 +172,17 @@ function targetOf(schema: Schema): Schema | undefined {
   return types === allTypes && rules === undefined && allOf?.length === 1 ? allOf[0] : undefined;
 }
 
-/** A schema for values that fit all of these schemas. */
 export function allOfSchemas(schemas: readonly Schema[]): Schema {
   const [only = anything] = schemas;
   return schemas.length < 2 ? only : newSchema({ allOf: schemas });
 }
 
-/** A schema for values that fit at least one of these schemas. */
 export function anyOfSchemas(schemas: readonly Schema[]): Schema {
   const different = [...new Set(schemas)];
   const [only = nothing] = different;
   return different.length < 2 ? only : newSchema({ anyOf: different });
 }
 
-/** An object with these properties and no others. */
 export function closedObject(
   properties: ReadonlyMap<string, Schema>,
   required: readonly string[],

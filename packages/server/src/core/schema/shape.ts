@@ -12,8 +12,8 @@ import {
 import { allTypes, noTypes, type TypeSet, typeOf, typeSets } from "./type-set.ts";
 
 /**
- * If the schema is closed, keeps only the declared properties of an object. Any other value is returned as it is (the same reference). An object from
- * which nothing has to be dropped is also returned as it is.
+ * If the schema is closed, keeps only the declared properties of an object. When nothing has to be dropped, returns the value itself (the same
+ * reference).
  */
 export function narrowValue(schema: Schema, value: JsonValue): JsonValue {
   if (!isJsonObject(value)) return value;
@@ -36,7 +36,7 @@ export function isClosed(schema: Schema): boolean {
 
 /**
  * The properties that a closed schema allows, or that an open schema names. As in JSON Schema 2020-12, each `additionalProperties: false` applies
- * only to the `properties` next to it. When there are several, only the properties that all of them declare are allowed.
+ * only to the `properties` next to it. When several schemas have it, only the properties that all of them declare are allowed.
  */
 export function declaredProperties(schema: Schema): ReadonlySet<string> {
   const [first, ...others] = closedRules(schema);
@@ -85,7 +85,7 @@ const propertiesAloneCache = new WeakMap<Schema, Schema>();
 /** The types that a fitting value may have. */
 export function acceptedTypes(schema: Schema): TypeSet {
   const { types, allowed, allOf, anyOf, rare } = schema;
-  // Most schemas give the answer directly. This is faster than a look-up, and keeps tens of thousands of literals out of the cache.
+  // Most schemas give the answer directly. This is faster than a look-up, and keeps tens of thousands of schemas with one value out of the cache.
   if (allOf === undefined && anyOf === undefined && rare === undefined) {
     if (allowed === undefined) return types;
     const [only] = allowed.all;

@@ -57,7 +57,7 @@ export function typeOf(value: JsonValue): TypeSet {
 export function describeTypes(types: TypeSet): string {
   if (types === allTypes) return "anything";
   const words = wordings.filter(([set]) => (types & set) === set).map(([, word]) => word);
-  // A number of either kind is just "a number".
+  // When numbers of both kinds are possible, only "a number" is shown.
   const numbers = new Set(["an integer", "a number with a fraction"]);
   const shown = words.includes("a number") ? words.filter((word) => !numbers.has(word)) : words;
   return joinWords(shown, "or");

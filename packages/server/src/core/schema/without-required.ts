@@ -16,7 +16,7 @@ export function withoutRequired(schema: Schema, names: ReadonlySet<string>): Sch
     const { allowed, objects, allOf, anyOf, rare } = part;
     const result: SchemaDraft = newSchema({
       ...part,
-      // A value that lacks a property equals none of the allowed objects that have it.
+      // An object that lacks a property equals no allowed object that has the property, so the rule is dropped.
       allowed: allowed?.all.some((value) => hasAny(value, names)) ? undefined : allowed,
       objects: objects && { ...objects, required: objects.required.filter((name) => !names.has(name)) },
       allOf: allOf?.map(without),
@@ -55,8 +55,7 @@ function withoutRareRequirements(rules: RareRules, names: ReadonlySet<string>): 
 }
 
 /**
- * Returns the alternatives for a value with fewer properties. Such a value may fit several schemas of `oneOf`, and the other branch of `if`. `not` is
- * dropped: the value may fit the schema of `not` only because properties are missing.
+ * Returns the alternatives for a value with fewer properties. Such a value may fit several schemas of `oneOf`, and the other branch of `if`.
  */
 function alternativesOf({ oneOf, conditional }: RareRules, without: (part: Schema) => Schema): Schema[] {
   const alternatives = oneOf === undefined ? [] : [anyOfSchemas(oneOf.map(without))];

@@ -89,7 +89,6 @@ class Verification {
     this.#key = key;
   }
 
-  /** Checks the seals from the first to the newest. */
   async checkSeals(): Promise<void> {
     const { database, organizationId } = this.#trail;
     let seals: readonly Seal[];
@@ -188,7 +187,7 @@ class Verification {
   }
 }
 
-/** Groups seals that together cover no more entries than are read at once. A large seal is a group of its own. */
+/** Splits the seals into groups that cover at most `entriesAtOnce` entries. A seal that covers more entries is a group of its own. */
 function portions(seals: readonly Seal[]): Seal[][] {
   const all: Seal[][] = [];
   for (const seal of seals) {

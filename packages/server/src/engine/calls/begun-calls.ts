@@ -3,8 +3,8 @@ import { type CallKey, markBegun } from "../../store/jobs/job-calls.ts";
 import { inHalves } from "../in-halves.ts";
 
 /**
- * Notes in the store that a call begins, for calls that had to wait for their turn. After the death of a node, this distinguishes the calls that it
- * had begun from those that it only held. Calls that come while a note is being written share the next note.
+ * Notes in the store that a call begins, for calls that had to wait for their turn. When a node dies, the notes tell which of its calls it had begun.
+ * Calls that come while notes are being written are noted together after that.
  */
 export class BegunCalls {
   readonly #database: Database;
@@ -36,7 +36,7 @@ export class BegunCalls {
     this.#isDraining = false;
   }
 
-  /** Notes the calls of one group. If the row of one call cannot be written, the other calls are noted nevertheless. */
+  /** If the row of one call cannot be written, the other calls are noted nevertheless. */
   async #noteGroup(group: readonly Waiting[]): Promise<void> {
     const failed = new Set<Waiting>();
     const note = (part: readonly Waiting[]) =>

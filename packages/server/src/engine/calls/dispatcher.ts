@@ -31,7 +31,10 @@ export interface DispatcherOptions {
   readonly maxCallsPerOrganization: number;
   readonly maxQueuedCalls: number;
   readonly defaultTimeoutMs: number;
-  /** The longest time for which a suspect keeps other suspects from beginning. A call that ends the node's process mostly does so soon. */
+  /**
+   * The longest time for which a suspect (`core/job/interruptions.ts`) keeps other suspects from beginning. A call that crashes its node mostly does
+   * so soon.
+   */
   readonly suspectTurnMs?: number;
   readonly random: () => number;
   readonly onDefect: (error: unknown) => void;
@@ -52,8 +55,8 @@ export class Dispatcher {
   readonly #owed = new OwedCalls();
   readonly #handBacks = new Set<Promise<void>>();
   /**
-   * The suspect (`core/job/interruptions.ts`) whose turn it is. Suspects begin one at a time. So if the node dies soon after a suspect began, it is
-   * known which suspect that was.
+   * The suspect (`core/job/interruptions.ts`) whose turn it is. Suspects begin one at a time. So if the node dies soon after a suspect began, this
+   * suspect is the probable cause.
    */
   #suspect: OwedCall | undefined;
   #laterSuspects: OwedCall[] = [];
@@ -86,9 +89,9 @@ export class Dispatcher {
   }
 
   /**
-   * Whether there is room in memory for another call of this organization. Jobs for whose calls there is no room wait in the store. An organization
-   * without a waiting call has room even if the queue is full, so that the backlog of another organization does not delay it. A node that leaves has
-   * no room.
+   * Whether there is room in memory for another call of this organization. If there is no room, the job waits in the store. An organization without a
+   * waiting call has room even if the queue is full, so that the backlog of another organization does not delay it. A node that is stopping has no
+   * room.
    */
   hasRoom(organizationId: string): boolean {
     if (this.#isLeaving) return false;
@@ -96,8 +99,8 @@ export class Dispatcher {
   }
 
   /**
-   * Begins to count the calls of one commit. Call the returned function once for each call, in order. It returns whether that call will begin as soon
-   * as the dispatcher gets it.
+   * Returns a function that tells whether a call of one commit will begin as soon as the dispatcher gets it. Run the function once for each call, in
+   * order, because it counts them.
    */
   beginsAtOnce(): (organizationId: string) => boolean {
     return this.#isLeaving ? () => false : this.#queue.beginsAtOnce();
@@ -215,7 +218,7 @@ export class Dispatcher {
         const term = lease.leaseTerm();
         const isOurs = isNoted ? leaseTerm === term || (await isHolder(call)) : await noteBegun(call);
         if (!isOurs) return false;
-        // The process may have been paused while it waited for the answer, for longer than its lease.
+        // The process may have been paused for longer than its lease while it waited for the answer.
         if (lease.isLeaseValid() && lease.leaseTerm() === term) return true;
       } catch (error) {
         if (!(error instanceof StoreUnavailableError || error instanceof TransactionAbortedError)) throw error;

@@ -48,8 +48,8 @@ export interface BranchKey {
 
 export interface OwedCall {
   /**
-   * The job without its values. Each commit reads the job anew, so a job with a thousand calls under way would otherwise be in memory a thousand
-   * times.
+   * The job without its large fields. Each commit reads the job anew, so a job with a thousand calls under way would otherwise be in memory a
+   * thousand times.
    */
   readonly job: Omit<Job, "state" | "input">;
   readonly step: PlanStep;

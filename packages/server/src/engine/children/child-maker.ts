@@ -23,7 +23,7 @@ import type { WholeJob } from "../reading/whole-job.ts";
 export interface ChildMakerOptions {
   readonly database: Database;
   readonly commit: (command: SubmitCommand) => Promise<Done>;
-  /** Counts one more job of the organization. Returns the seconds to wait before a retry when the organization has reached its submit rate limit. */
+  /** Counts one more job of the organization. If the organization has reached its submit rate limit, returns the seconds to wait before a retry. */
   readonly count: (organizationId: string) => Promise<number | undefined>;
   readonly readJob: (key: JobKey) => Promise<WholeJob | undefined>;
 }
@@ -99,7 +99,7 @@ export class ChildMaker {
     return found.workflowId;
   }
 
-  /** Reads the output of a child that had succeeded before this call asked for it. */
+  /** Reads the output of a child that had succeeded before this call began. */
   async #outputOf({ organizationId }: OwedCall["job"], jobId: string): Promise<CallResult> {
     const output = (await this.#options.readJob({ organizationId, jobId }))?.output ?? null;
     const value: JsonValue = output instanceof JsonText ? output.toJSON() : output;

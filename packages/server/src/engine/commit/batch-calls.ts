@@ -26,8 +26,8 @@ export interface NewCall {
 export interface CallTerms {
   readonly now: Timestamp;
   /**
-   * Call this function once for each call of the batch that may begin with the commit, in order. It returns whether that call will begin as soon as
-   * the batch is committed.
+   * Tells whether a call of the batch will begin as soon as the batch is committed. Run this function once for each call that may begin then, in
+   * order, because it counts them.
    */
   readonly beginsAtOnce: (organizationId: string) => boolean;
   /** Offers the tasks of this batch to workers. Without it, the batch only puts the tasks into their queues. */

@@ -84,7 +84,7 @@ interface LoadedJobs {
   readonly open: Map<string, OpenJob>;
   /** The commands whose organization is deleted, so that no job may begin there. */
   readonly gone: ReadonlySet<Command>;
-  /** The commands that need a row which another transaction has locked: a job, an organization, or the call or the tree of a parent. */
+  /** The commands that need a row which another transaction has locked: of a job, an organization, a parent's call, or a tree of jobs. */
   readonly held: ReadonlySet<Command>;
   readonly choices: ReadonlyMap<Command, ChosenVersion>;
   readonly plans: LoadedPlans;
@@ -183,10 +183,7 @@ async function loadPayloads(
   }
 }
 
-/**
- * Loads the results of branches. Only a job with branches needs them, and only when all branches of a fork have ended and the list of their results
- * is made.
- */
+/** Loads the results of branches. They are needed only when all branches of a fork have ended, to make the list of their results. */
 async function loadResults(
   transaction: Transaction,
   factsByJob: ReadonlyMap<string, readonly FactCommand[]>,
@@ -327,9 +324,9 @@ function applyFact(jobs: LoadedJobs, command: FactCommand, context: BatchContext
   return applied(jobs, opened, change, command, context);
 }
 
-/** The pause for a job that has the maximum number of events. The job frees no room by itself, so an early retry is useless. */
+/** The pause before a retry when the job has the maximum number of events. The job frees no room by itself, so an early retry is useless. */
 const fullJobRetrySeconds = 3_600;
-/** The pause for a job that keeps the maximum of events for later waits. Its next wait may make room. */
+/** The pause before a retry when the job keeps the maximum of events for later waits. Its next wait may make room. */
 const crowdedJobRetrySeconds = 5;
 
 function timed(jobs: LoadedJobs, opened: OpenJob, command: FactCommand, at: Timestamp): Fact {
@@ -354,7 +351,7 @@ function applied(jobs: LoadedJobs, opened: OpenJob, change: Change, command: Com
     opened.payloads.set(event.eventNumber, { value: event.payload });
   }
   opened.effects.push(...change.effects);
-  // A new call of the parent, later in the same batch, withdraws the notice to the call before it. No other change does, not even a resume.
+  // A new call of the parent, later in the same batch, withdraws the notice to the parent's earlier call. No other change does, not even a resume.
   if (change.notice !== undefined || isAwaited(change.job)) opened.notice = change.notice;
   if (command.type === "fact" && "by" in command.fact && command.fact.by === "job") opened.told.add(command.fact.epoch);
   if (command.audit !== undefined && change.entries.length > 0) {
@@ -364,7 +361,7 @@ function applied(jobs: LoadedJobs, opened: OpenJob, change: Change, command: Com
   return { type: "done", answer: command.answer(opened.job, change.verdict), job: opened.job, entries: change.entries };
 }
 
-/** Whether a call of the parent waits for the job, so that the job owes it a notice when it ends. */
+/** Whether a call of the parent waits for the job. That call must get a notice when the job ends. */
 function isAwaited({ state }: Job): boolean {
   return "progress" in state && state.progress.awaitedBy !== undefined;
 }
@@ -415,7 +412,7 @@ async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: Ba
   noteHandedTasks(changed, handed, context);
 }
 
-/** When a batch adds no more bytes than this for a job, these bytes do not count (`noteBytes`). For most jobs, a batch adds fewer. */
+/** When a batch adds no more bytes than this for a job, `noteBytes` is not told of them. For most jobs, a batch adds fewer. */
 const smallBytes = 10_000;
 
 function changedJobs(jobs: LoadedJobs): OpenJob[] {

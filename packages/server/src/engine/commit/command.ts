@@ -29,7 +29,7 @@ export interface SubmitCommand extends CommandFields {
   readonly choice: VersionChoice;
   readonly input: JsonObject;
   readonly submittedBy: Actor;
-  /** The call that makes this job; left out when no other job makes it. If the child exists already, it continues. */
+  /** The parent's call that makes this job; left out when the job has no parent. If the job exists already, it continues. */
   readonly origin?: ChildOrigin;
 }
 
@@ -50,7 +50,6 @@ export interface FactCommand extends CommandFields {
 /** An audit entry that has no organization, id and time yet. The batch adds them. */
 export type UntimedAuditEntry = Omit<AuditEntry, "organizationId" | "entryId" | "recordedAt">;
 
-/** The outcome of one command. */
 export type Outcome =
   | { readonly type: "done"; readonly answer: JsonObject; readonly job: Job; readonly entries: readonly HistoryEntry[] }
   | { readonly type: "replayed"; readonly answer: JsonObject }

@@ -42,7 +42,8 @@ export interface GroupCommitOptions {
   readonly hasRoomForCall: (organizationId: string) => boolean;
   readonly storeFullError: (organizationId: string) => ServiceError | undefined;
   /**
-   * Begins to count the calls of one batch. Call the returned function once for each call, in order. It returns whether that call will begin at once.
+   * Returns a function that tells whether a call of one batch will begin at once. Run the function once for each call, in order, because it counts
+   * them.
    */
   readonly beginsAtOnce: () => (organizationId: string) => boolean;
   /** Begins to offer the tasks of one batch to workers that wait on this node. Without it, a batch only puts its tasks into their queues. */
@@ -51,7 +52,7 @@ export interface GroupCommitOptions {
   readonly leaseTerm: () => number;
   /** Called after each commit, before its callers are answered. Must not throw. */
   readonly onCommitted: (changed: readonly ChangedJob[], stats: CommitStats) => void;
-  /** Called with a command that failed because of a defect, to log the defect. If the command is a fact of the engine, its job is parked instead. */
+  /** Called with a command that failed, to log the error. If the command is a fact of the engine, its job is parked instead. */
   readonly onDefect: (error: unknown, command: Command) => void;
 }
 
@@ -74,7 +75,7 @@ export type Done = Extract<Outcome, { type: "done" | "replayed" }>;
 export type Sender = "caller" | "engine";
 
 /**
- * The only way in for durable changes of jobs. Commands queue up. The whole queue, up to a bound, becomes one transaction. When no batch is under
+ * Makes all durable changes of jobs. Commands queue up. The whole queue, up to a bound, becomes one transaction. When no batch is under
  * way, the queue becomes a batch at the end of the same turn of the event loop, so a single caller waits for one commit only. Under load the batches
  * grow by themselves. A batch never waits for a timer before it begins.
  */
@@ -91,7 +92,7 @@ export class GroupCommit {
   /** Returns once the change is committed. Throws `ServiceError` when the command was rejected, or when the store is out of reach. */
   async commit(command: Command, sender: Sender = "caller"): Promise<Done> {
     const { organizationId } = command;
-    // The bound also applies to a command that makes a child. Unlike the engine's facts, it can be rejected and tried again later.
+    // A command that makes a child also needs room in the queue. Unlike the engine's facts, it can be rejected and tried again later.
     if (sender === "caller" || command.type === "submit") this.#requireRoom(organizationId);
     const deadline = sender === "caller" ? performance.now() + this.#options.commitTimeoutMs : Number.POSITIVE_INFINITY;
     this.#count(organizationId, 1);
@@ -267,7 +268,7 @@ class Group {
   }
 
   /**
-   * Answers a command that failed alone. When a fact of the engine fails, its job is parked, because the fact would come back at once and fail again.
+   * Answers a command that failed. When a fact of the engine fails, its job is parked, because the fact would come back at once and fail again.
    */
   #fail(waiting: Waiting, error: unknown): void {
     const { command, sender, reject } = waiting;
@@ -421,7 +422,8 @@ class FateUnknownError extends Error {
 
 /**
  * Returns the size of the parts into which a batch with a slow statement is split. Each slow statement uses its whole time limit before it is given
- * up, so the failing command must be found in few rounds: a batch of 400 commands (the default maximum) has three, with 400 commands, 20 and 1.
+ * up, so the failing command must be found in few rounds. A batch of 400 commands (the default maximum) takes three rounds, with parts of
+ * 400, 20 and 1 commands.
  */
 function partOfSlow(count: number): number {
   return count > 20 ? Math.ceil(Math.sqrt(count)) : 1;

@@ -44,7 +44,7 @@ export class NewChildren {
     this.#counts = counts;
   }
 
-  /** Locks the parents' calls and the counts of the trees. It does nothing for a batch that makes no children. */
+  /** Locks the parents' calls and the rows that count the jobs of their trees. */
   static async lock(transaction: Transaction, nodeId: string, commands: readonly ChildCommand[]): Promise<NewChildren> {
     if (commands.length === 0) return new NewChildren(new Set(), new Set(), new Map());
     const roots = new Map(commands.map((command) => [rootNameOf(command), rootKeyOf(command)]));
@@ -76,7 +76,7 @@ export class NewChildren {
     return (this.#counts.get(rootNameOf(command)) ?? 0) < maxDescendants;
   }
 
-  /** Counts a child that was just made. A child that existed before is not counted again. */
+  /** Counts a child that was just made. Must not be called for a child that existed before. */
   addMade(command: ChildCommand): void {
     const { organizationId, jobId, origin } = command;
     this.#made.push({ organizationId, jobId, parent: origin.parent });

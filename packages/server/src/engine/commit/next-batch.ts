@@ -21,7 +21,7 @@ export interface NextBatchOptions {
 
 export interface NextBatch<One> {
   readonly batch: readonly One[];
-  /** The rest of the queue, in its order. */
+  /** The commands that stay in the queue, in its order. */
   readonly left: readonly One[];
   /** The commands of each organization that rests, in their order, and the milliseconds until they may come back. */
   readonly resting: ReadonlyMap<string, { readonly commands: readonly One[]; readonly restMs: number }>;
@@ -30,11 +30,10 @@ export interface NextBatch<One> {
 }
 
 /**
- * Takes commands in the order of arrival, up to the bounds. The commands of one organization in the batch are for at most as many jobs as the
- * organization has room for (`Turns`). A second command with the same idempotency key waits for the next batch. A command has a batch of its own if
- * its job was parked and has not gone on since, or if it must wait for a locked row. Otherwise the other commands might fail with it, and would have
- * to be split off. Organizations whose commands were costly recently take turns with the other organizations. So a cheap command does not wait for
- * all costly ones that came before it.
+ * Takes commands in the order of arrival, up to the bounds. The number of jobs of one organization in the batch is limited too (`Turns.roomOf`). A
+ * second command with the same idempotency key waits for the next batch. A command has a batch of its own if its job was parked and has not gone on
+ * since, or if it must wait for a locked row: in a common batch, the other commands might fail with it. Organizations whose commands were costly
+ * recently take turns with the other organizations. So a cheap command does not wait for all costly commands that came before it.
  */
 export function takeNextBatch<One extends Queued>(queue: readonly One[], options: NextBatchOptions): NextBatch<One> {
   const { turns, parking, maxBatchSize, maxBatchBytes } = options;
@@ -95,7 +94,7 @@ export function jobCountsOf(batch: readonly Queued[]): ReadonlyMap<string, numbe
   return counts;
 }
 
-/** Whether the queue has commands of costly organizations and of others, and both may be decided now. */
+/** Whether the queue has commands to decide now, some of costly organizations and some of others. */
 function hasBoth(queue: readonly Queued[], turns: Turns): boolean {
   if (!turns.hasCostly()) return false;
   const found = new Set<boolean>();

@@ -23,7 +23,7 @@ export interface OpenJob extends CountedJob, CallingJob {
   /** The payloads of the job's kept events that a wait may read in this batch. */
   readonly payloads: Map<number, EventPayload>;
   payloadBytes: number;
-  /** The results of the job's branches that this batch needs to make the list of a fork's results. */
+  /** The results of branches from which this batch makes the list of a fork's results. */
   results: BranchResults;
   /** The notice that this batch makes for the job's parent; undefined when it makes none. */
   notice: ChildNotice | undefined;
@@ -62,9 +62,7 @@ export function newlyOpened(job: Job, plan: Plan, values: ValueBook, before?: Jo
   };
 }
 
-/**
- * Makes the notices of a change: to the job's parent that the job has ended, and to the job's children that the job does not wait for them any more.
- */
+/** Makes the notices of a change. The parent learns how the job has ended. A child learns that the job does not wait for it any more. */
 export function noticesOf({ before, job, plan, notice, told }: OpenJob): JobNotice[] {
   const { organizationId, jobId, parent } = job;
   const notices: JobNotice[] = [];

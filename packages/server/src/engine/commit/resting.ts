@@ -22,7 +22,7 @@ export class Resting<One> {
     this.#listOf(organizationId, restMs).push(command);
   }
 
-  /** Adds commands that arrived before all commands of the organization that rest already. */
+  /** Adds commands that arrived before all resting commands of the organization. */
   prepend(organizationId: string, commands: readonly One[], restMs: number): void {
     this.#listOf(organizationId, restMs).unshift(...commands);
   }

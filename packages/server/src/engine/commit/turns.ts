@@ -43,8 +43,8 @@ export class Turns {
 
   /**
    * The number of jobs of an organization whose commands the next batch may take. A batch loads the data of all its jobs, and this work is wasted for
-   * a job that then gets no turn. So an organization whose time ran out gets as much room as it used. Whenever that room suffices, it doubles. Jobs
-   * are counted, because further commands for a job cost hardly more than the first: its state is read and written once for all of them.
+   * a job that then gets no turn. So an organization whose time ran out has room for as many jobs as got a turn. When a later batch gives that
+   * many jobs a turn, the room doubles. Jobs are counted and not commands, because the state of a job is read and written once for all its commands.
    */
   roomOf(organizationId: string): number {
     return this.#rooms.get(organizationId) ?? Number.POSITIVE_INFINITY;
@@ -170,8 +170,8 @@ export interface BatchTurn {
 
 /**
  * When the commands of one organization have taken more milliseconds than this in a batch, its other commands go into the next batch. The first
- * number is for a batch without another organization, the second for a batch with others. Loading and writing take about as long again, and other
- * organizations in the batch wait for all of it.
+ * number is for a batch without another organization, the second for a batch with others. Loading and writing take about the same time in addition,
+ * and other organizations in the batch wait for all of this.
  */
 const aloneTurnMs = 20;
 const sharedTurnMs = 2;
@@ -194,8 +194,8 @@ const maxGrownRestMs = 2_000;
 const msPerByte = 0.04 / 1_000;
 /**
  * The time that an organization's part of a batch may cost while other organizations have commands. When it costs more, the organization has less
- * room in the next batch and rests for a multiple of the excess. The organization has to rest because a single command may cost more than this time.
- * Small commands hardly ever make it rest, because the smaller room keeps their cost below this time.
+ * room in the next batch and rests for a multiple of the excess. Less room alone is not enough, because a single command may cost more than this
+ * time. Small commands hardly ever make the organization rest, because the smaller room keeps their cost below this time.
  */
 const shareMs = 5;
 const shareFactor = 3;

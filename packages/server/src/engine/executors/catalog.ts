@@ -11,7 +11,7 @@ import { task } from "./task.ts";
 import { transform } from "./transform.ts";
 import { waitForEvents } from "./wait-for-events.ts";
 
-/** Every executor of the service: the one list to add to. */
+/** All executors of the service. A new executor must be added here. */
 export function executorCatalog(config: Config): ReadonlyMap<string, Executor> {
   return executorMap([
     noop,

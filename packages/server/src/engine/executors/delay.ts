@@ -7,7 +7,6 @@ import type { Executor } from "./executor.ts";
 const seconds: JsonObject = { type: "number", minimum: 0, maximum: maxDelaySeconds };
 const until: JsonObject = { type: "string", format: "date-time" };
 
-/** `/service/delay`: sleeps for a duration, or until a point in time. */
 export const delay: Executor = {
   type: "/service/delay",
   title: "Delay",

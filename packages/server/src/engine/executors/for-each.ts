@@ -8,7 +8,6 @@ import type { Executor } from "./executor.ts";
 const defaultConcurrency = 10;
 const items: JsonObject = { type: "array", maxItems };
 
-/** `/service/forEach`: runs other steps of the definition once for each item of a list. */
 export const forEach: Executor = {
   type: "/service/forEach",
   title: "For each",
@@ -54,8 +53,8 @@ export const forEach: Executor = {
     required: ["items", "step"],
     additionalProperties: false,
   },
-  // There is no `maxItems` here. Most schemas of lists have none either, so expressions with such lists would be refused at registration. A list that
-  // is too long fails the step.
+  // With `maxItems` here, an expression would be refused at registration if the schema of its list has no `maxItems`, and most schemas have none. A
+  // list that is too long fails the step.
   expressionFields: { items: { type: "array" } },
   checkConfig,
   forkRule,

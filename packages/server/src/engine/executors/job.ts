@@ -3,7 +3,6 @@ import type { JsonObject } from "../../core/json/json.ts";
 import type { Problem } from "../../core/problem.ts";
 import type { Executor } from "./executor.ts";
 
-/** `/service/job`: makes a child job. If the step waits for the child job, the output of the child job becomes the output of the step. */
 export function job({ maxNameLength }: { maxNameLength: number }): Executor {
   const workflow: JsonObject = { type: "string", minLength: 1, maxLength: maxNameLength };
   const tag: JsonObject = { type: "string", pattern: "^\\$?[A-Za-z0-9_.-]{1,64}$" };

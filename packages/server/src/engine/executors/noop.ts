@@ -1,6 +1,5 @@
 import type { Executor } from "./executor.ts";
 
-/** `/service/noop`: the output is the input. */
 export const noop: Executor = {
   type: "/service/noop",
   title: "No-op",

@@ -3,7 +3,6 @@ import { isJsonObject, type JsonObject } from "../../core/json/json.ts";
 import type { Problem } from "../../core/problem.ts";
 import type { Executor } from "./executor.ts";
 
-/** `/service/parallel`: runs other steps of the definition side by side. */
 export function parallel({ maxNameLength }: { maxNameLength: number }): Executor {
   return {
     type: "/service/parallel",

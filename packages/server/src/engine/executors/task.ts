@@ -7,7 +7,6 @@ const queue: JsonObject = { type: "string", pattern: queueNamePattern };
 const priority: JsonObject = { type: "integer", minimum: -maxPriority, maximum: maxPriority };
 const heartbeatSeconds: JsonObject = { type: "integer", minimum: 1, maximum: 86_400 };
 
-/** `/service/task`: gives the step to a worker, a program of the customer that asks the service for tasks. */
 export const task: Executor = {
   type: "/service/task",
   title: "Task",

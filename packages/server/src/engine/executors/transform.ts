@@ -1,6 +1,5 @@
 import type { Executor } from "./executor.ts";
 
-/** `/service/transform`: the output is the value that the step's `input` makes. */
 export const transform: Executor = {
   type: "/service/transform",
   title: "Transform",

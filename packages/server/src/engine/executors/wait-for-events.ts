@@ -4,7 +4,6 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../core/json/j
 import { type Problem, pointerTo } from "../../core/problem.ts";
 import type { Executor } from "./executor.ts";
 
-/** `/service/waitForEventIds`: waits for the events in `eventIds`: for all of them, for any of them, or for a given number of them. */
 export function waitForEvents(limits: { maxEventIdsPerStep: number; maxNameLength: number }): Executor {
   return {
     type: "/service/waitForEventIds",

@@ -19,8 +19,8 @@ export interface AuditSealingOptions {
 }
 
 /**
- * The pause between two rounds, in milliseconds. It is short because an entry that is not sealed yet can be changed by anybody with access to the
- * database.
+ * The pause between two rounds, in milliseconds. It is short because an entry that is not sealed yet can be changed unnoticed by anybody with access
+ * to the database.
  */
 const everyMs = 5_000;
 const maxOrganizationsAtOnce = 100;

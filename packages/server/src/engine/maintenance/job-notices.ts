@@ -15,7 +15,7 @@ export interface JobNoticesOptions {
   readonly lateMs: number;
   /** The bound on the notices that are read at once, in bytes. */
   readonly maxBytes: number;
-  /** The time after which a round tells no more jobs, once it has delivered a notice. The next round looks for notices that came meanwhile. */
+  /** The time after which a round that has delivered a notice tells no more jobs. The next round looks for notices that came meanwhile. */
   readonly maxRoundMs: number;
   /** Tells a job a fact. Throws `ServiceError` when the job does not accept it. */
   readonly report: (key: JobKey, fact: UntimedFact) => Promise<unknown>;
@@ -40,7 +40,8 @@ const restMs = 5_000;
  * the second time, because it names its call.
  *
  * When there are too many notices for one round, organizations take turns: besides the oldest notices, the round takes a few notices of each
- * organization whose turn it is. The jobs of each organization are told separately. So an organization that cancels a tree of a hundred thousand jobs does not delay the notices of the others.
+ * organization whose turn it is. The jobs of each organization are told separately. So an organization that cancels a tree of a hundred thousand jobs
+ * does not delay the notices of the others.
  */
 export function jobNoticesDuty(options: JobNoticesOptions): Duty {
   const { database, everyMs, maxRoundMs } = options;
@@ -52,8 +53,7 @@ export function jobNoticesDuty(options: JobNoticesOptions): Duty {
     name: "job-notices",
     everyMs,
     async runOnce() {
-      // The order matters: busy organizations are determined first, then delivered notices are deleted, then notices are looked for. Otherwise the
-      // search could find delivered notices of an organization that has just stopped being busy.
+      // In another order of these three steps, the search could find delivered notices of an organization that has just stopped being busy.
       const busy = telling.busy();
       await delivery.forget(database);
       const search = { ...options, leftOutJobIds: delivery.restingJobIds(), limit: maxNoticesAtOnce };
@@ -77,7 +77,6 @@ export function jobNoticesDuty(options: JobNoticesOptions): Duty {
   };
 }
 
-/** Delivers notices to jobs, and deletes the delivered ones. */
 class Delivery {
   readonly #options: JobNoticesOptions;
   readonly #restingUntil = new Map<string, number>();
@@ -123,7 +122,7 @@ class Delivery {
   }
 }
 
-/** The organization after which the next turn continues; undefined when this turn found no notice, so that the next one begins with the first. */
+/** The organization after which the next turn continues. Undefined if this turn found no notice: the next turn begins with the first organization. */
 function lastOf(inTurn: readonly JobNotice[]): string | undefined {
   const organizationIds = [...new Set(inTurn.map(({ organizationId }) => organizationId))].sort();
   return organizationIds.at(-1);

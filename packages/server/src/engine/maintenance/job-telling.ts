@@ -19,7 +19,6 @@ export class JobTelling<Found extends { readonly organizationId: string }> {
   readonly #maxAtOnce: number;
   #failures: unknown[] = [];
 
-  /** `maxAtOnce` bounds the jobs that are told at the same time. */
   constructor(maxAtOnce: number = maxToldAtOnce) {
     this.#maxAtOnce = maxAtOnce;
   }
@@ -33,10 +32,9 @@ export class JobTelling<Found extends { readonly organizationId: string }> {
   }
 
   /**
-   * Tells jobs, those of each organization in their order. Returns at `endMs` (a reading of `performance.now()`) at the latest. None of the jobs may
-   * belong to a busy organization. The given `tell` tells one job, and returns whether this changed the job. Once a job has
-   * changed, no more jobs are told after `endMs`. Until then the telling goes on, because jobs that cannot be changed would be first again in
-   * the next round.
+   * Tells the jobs of each organization in the given order. Returns at `endMs` (a reading of `performance.now()`) at the latest. None of the jobs may
+   * belong to a busy organization. The given `tell` tells one job, and returns whether this changed the job. After `endMs`, the telling stops as soon
+   * as any job has changed. Before the first change it goes on, because jobs that cannot be changed would be first again in the next round.
    */
   async tell(
     found: readonly Found[],

@@ -25,8 +25,8 @@ export interface LostTasksOptions {
 }
 
 /**
- * The bound on the tasks that one round takes over, and on those that it ends because their time is up. It is low, so that requests get their turn
- * between two rounds. After a round that reached it, the next round mostly follows at once.
+ * The bound on the tasks that one round takes over, and also on the tasks that it ends because their time is up. It is low, so that requests get
+ * their turn between two rounds. After a round that reached the bound, the next round mostly follows at once.
  */
 const maxTasksAtOnce = 100;
 /** The longest time for which one round tells jobs that the time of their tasks is up. */
@@ -67,7 +67,6 @@ async function readableOf(plans: Plans, database: Database, tasks: readonly Foun
   return tasks.filter(({ versionId }) => readable.has(versionId));
 }
 
-/** Takes tasks over, and returns how many were taken. */
 async function takeOver(
   options: LostTasksOptions,
   reports: Reports<CallKey>,

@@ -85,7 +85,6 @@ async function foldAll(database: Database): Promise<void> {
   } while (found.length === maxOrganizationsAtOnce);
 }
 
-/** Folds changes, and returns their number. */
 async function fold(transaction: Transaction, organizationId: string): Promise<number> {
   const changes = await takeMetricChanges(transaction, organizationId, maxChangesAtOnce);
   await addToRollups(transaction, organizationId, rollUp(changes));

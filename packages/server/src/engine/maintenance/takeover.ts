@@ -81,8 +81,8 @@ interface Memory {
 }
 
 /**
- * Takes back calls that the store says this node holds, but that its dispatcher does not know. Otherwise, after a defect or a lost answer, a job
- * would make no progress as long as its node lives. Each round looks at the next calls that the node holds, in the order of their jobs, and returns
+ * Takes back calls that this node holds according to the store, but that its dispatcher does not know. Otherwise, after a defect or a lost answer, a
+ * job would make no progress as long as its node lives. Each round looks at the next calls that the node holds, in the order of their jobs, and returns
  * where it stopped. So a forgotten call is found even among many calls under way.
  */
 async function takeBackForgotten(
@@ -103,7 +103,7 @@ async function takeBackForgotten(
   return held.length === maxCallsAtOnce ? held.at(-1) : undefined;
 }
 
-/** Takes calls over together. A call whose row the database cannot write is parked with its job, and does not stop the others from being taken. */
+/** Takes calls over together. If the database cannot write the row of a call, the job of the call is parked, and the other calls are still taken. */
 async function takeOver(
   options: TakeoverOptions,
   { untold, reports }: Memory,
@@ -117,7 +117,6 @@ async function takeOver(
     });
   const groups = Map.groupBy(calls, (call) => database.groupOf(call.organizationId));
   for (const group of groups.values()) {
-    // Each part is one statement. With several statements, it would be unknown after a failure which of them landed.
     for (const candidates of partsOf(group, everyPairJoined)) {
       const part = candidates.filter((call) => !reports.isBusy(call));
       if (part.length === 0) continue;
@@ -133,8 +132,8 @@ async function takeOver(
 }
 
 /**
- * The calls that this node has taken from a dead node without having told their jobs yet. When the takeover's answer is lost or the report fails, a
- * later round finds the call among this node's own calls. Without this list the call would then look like a call that a living node forgot.
+ * The calls that this node has taken from a dead node without having told their jobs yet. When the store's answer to the takeover is lost or the
+ * report fails, a later round finds such a call among this node's own calls. Without this list, it would look like a call that a living node forgot.
  */
 class UntoldDeaths {
   readonly #calls = new Set<string>();
@@ -168,7 +167,7 @@ function textOf({ jobId, epoch }: CallKey): string {
 }
 
 /**
- * The bound on the calls in `UntoldDeaths`. At the bound, the oldest are dropped. Without it, a call would stay in memory forever if its job
+ * The bound on the calls in `UntoldDeaths`; beyond it, the oldest calls are dropped. Without a bound, a call would stay in memory forever if its job
  * continued elsewhere or was cancelled.
  */
 const maxUntoldDeaths = 10_000;

@@ -29,7 +29,8 @@ export interface TimersOptions {
   /** The organizations with calls that wait on this node. Every other organization may always add a call, so that a backlog delays nobody else. */
   readonly crowdedOrganizations: () => readonly string[];
   /**
-   * Begins to count the calls of one round. Call the returned function once for each call, in order. It returns whether that call will begin at once.
+   * Returns a function that counts the calls of one round. Use this function once for each call, in order. It returns whether that call will begin
+   * at once.
    */
   readonly beginsAtOnce: () => (organizationId: string) => boolean;
 }

@@ -1,8 +1,8 @@
 import type { Timestamp } from "../../core/time.ts";
 
 /**
- * The clock for all times and ids is the database's. Each heartbeat reads it. Between two heartbeats, this node counts on with its monotonic timer,
- * so a jump of the machine's own clock moves no timer and no id.
+ * This node's copy of the database's clock, for all times and ids. Each heartbeat sets it. Between two heartbeats, it runs on with the monotonic
+ * timer, so a jump of the machine's own clock moves no timer and no id.
  */
 export class DatabaseClock {
   #offset: number;
@@ -20,8 +20,8 @@ export class DatabaseClock {
   }
 
   /**
-   * Sets the clock by the database's. `databaseNow` was read at an unknown moment between the two given readings of the monotonic timer. So the clock
-   * moves only as far as it must: it stays as it is if it showed `databaseNow` at some moment between the two readings.
+   * Sets this clock by the database's clock. `databaseNow` was read at an unknown moment between the two given readings of the monotonic timer. So
+   * this clock moves only as far as it must: it stays as it is if it showed `databaseNow` at some moment between the two readings.
    */
   adjust(databaseNow: Timestamp, before: number, after: number): void {
     this.#offset = Math.min(Math.max(this.#offset, databaseNow - after), databaseNow - before);
@@ -40,7 +40,6 @@ export class DatabaseClock {
   }
 }
 
-/** The readings of the machine's two clocks at one moment. */
 export interface Moment {
   readonly monotonicMs: number;
   readonly machineMs: number;

@@ -22,8 +22,8 @@ export interface Heartbeat {
 
 /**
  * Finds dead nodes by the rule that Kubernetes uses for leases. This node watches the heartbeats of the other nodes. A node whose heartbeat has not
- * changed for a whole lease is dead, if the store answered all that time. This node's own monotonic timer measures the time. The age of a heartbeat is no evidence: during an outage of the
- * store no node can renew its heartbeat, and all nodes would look dead when the store is back.
+ * changed for a whole lease is dead, if the store answered all that time. This node's own monotonic timer measures the time. The age of a heartbeat
+ * is no evidence: during an outage of the store no node can renew its heartbeat, and all nodes would look dead when the store is back.
  */
 export class FailureDetector {
   readonly #options: FailureDetectorOptions;
@@ -34,7 +34,7 @@ export class FailureDetector {
     this.#options = options;
   }
 
-  /** Reads the heartbeats of all nodes. Returns them with the ids of the dead ones. */
+  /** Reads the heartbeats of all nodes. Returns them with the ids of the dead nodes. */
   async look<Row extends Heartbeat>(
     read: () => Promise<readonly Row[]>,
   ): Promise<{ readonly nodes: readonly Row[]; readonly deadNodeIds: ReadonlySet<string> }> {

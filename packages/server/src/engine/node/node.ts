@@ -17,15 +17,14 @@ export interface NodeOptions {
   readonly isAlone: boolean;
 }
 
-/** The reason why a node cannot use its store. */
 export type StoreTrouble =
   /** The disk of the store is full. */
   | "store-full"
   /** The store has not answered this node recently. */
   | "store-unreachable"
   /**
-   * More time than a lease has passed since the last heartbeat by one of the machine's clocks, for example because the machine slept or its clock was
-   * set forward.
+   * By one of the machine's clocks, more time than a lease has passed since the last heartbeat, for example because the machine slept or its clock
+   * was set forward.
    */
   | "lease-expired";
 

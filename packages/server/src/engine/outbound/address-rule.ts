@@ -39,7 +39,7 @@ export class AddressRule {
     if (url.username !== "" || url.password !== "")
       return "must not contain a user or a password, because everybody who may read the workflow would see it";
     if (!isCallablePort(url.port))
-      return `names port ${url.port}; steps may call only the ports 80 and 443, and those from 1024`;
+      return `names port ${url.port}; steps may call only the ports 80 and 443, and ports from 1024`;
     return this.#isRefusedHost(url.hostname) ? `leads to an address that ${whyRejected}` : undefined;
   }
 

@@ -13,7 +13,6 @@ export interface DefinitionFindings {
   readonly warnings: PlacedProblem[];
 }
 
-/** A definition to check, and the workflow in which it is to be registered. */
 export interface DefinitionToCheck {
   readonly text: string;
   /** The name of the workflow that is to get the version; undefined when it is not known. */

@@ -8,15 +8,13 @@ import type { DefinitionFindings, DefinitionToCheck } from "./definition-check.t
 export interface DefinitionCheckOptions {
   readonly config: Config;
   readonly onFailure: (error: unknown) => void;
-  /** The time limit of one check. */
   readonly deadlineMs?: number;
-  /** The memory limit of one check. */
   readonly maxMemoryMb?: number;
 }
 
 /**
- * Checks new definitions in a separate thread, because the most expensive take a quarter of a second of computing (`npm run bench -- definitions`).
- * The checks run one by one, and organizations take turns.
+ * Checks new definitions in a separate thread, because the most expensive checks take a quarter of a second of computing
+ * (`npm run bench -- definitions`). The checks run one by one, and organizations take turns.
  *
  * Only deterministic bounds decide whether a definition is rejected, so all nodes decide alike. The deadline is for cases that these bounds miss.
  * When it passes, nothing is decided, the thread is ended, and the caller gets 503. The next check begins with a new thread.

@@ -32,8 +32,8 @@ export interface Parked {
 }
 
 /**
- * Parks what this node cannot continue: versions that it cannot compile, and jobs on which a fact of the engine failed or whose call or task could
- * not be taken over. Searches leave the parked versions and jobs out, so that they delay nobody else. Each is tried again after a pause, which
+ * Parks what this node cannot continue: a version that it cannot compile, a job on which a fact from the engine failed, or a job whose call or task
+ * it could not take over. Searches leave the parked versions and jobs out, so that they delay nobody else. Each is tried again after a pause, which
  * doubles every time until it is a minute long. They are parked only in this node's memory, because other nodes may run another release that can
  * continue them.
  */
@@ -64,7 +64,7 @@ export class Parking {
     return this.#jobs.find(jobId);
   }
 
-  /** The job's entry while it is parked, even when it is time to try it again; undefined once the job has gone on. */
+  /** Like `findJob`, but also finds a job that it is time to try again. Undefined once the job has gone on. */
   findTrial(jobId: string): Parked | undefined {
     return this.#jobs.findTrial(jobId);
   }
@@ -82,7 +82,6 @@ export class Parking {
     this.#jobs.release(jobId);
   }
 
-  /** The versions and jobs that searches leave out at present. */
   leftOut(): LeftOutJobs {
     return { versionIds: this.#versions.ids(), jobIds: this.#jobs.ids() };
   }

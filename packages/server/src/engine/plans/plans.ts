@@ -14,7 +14,6 @@ import { PlanCache } from "./plan-cache.ts";
 
 /** The compiled plans of versions, loaded when they are needed. A version never changes, so its plan stays usable until the cache drops it. */
 export class Plans {
-  /** Holds the versions that could not be compiled, and the jobs that this node cannot continue. */
   readonly parking: Parking;
   readonly #executors: ExecutorCatalog;
   readonly #limits: DefinitionLimits;
@@ -30,9 +29,9 @@ export class Plans {
   }
 
   /**
-   * Loads, for each version, its plan or the reason why there is none. A version that fails does not keep the others from their plans. Throws
-   * `TooMuchAtOnceError` for several versions when the plans that must be compiled are together larger than the cache may be. `onCompiled` receives
-   * how long each version of an organization took to compile.
+   * Loads, for each version, its plan or the reason why there is none. If one version fails, the others still get their plans. Throws
+   * `TooMuchAtOnceError` when there are several plans, and those that it compiled are together larger than the whole cache may be. `onCompiled`
+   * receives, for each compiled version, its organization and how many milliseconds the compilation took.
    */
   async load(
     db: Queryable,
@@ -125,9 +124,9 @@ async function* definitionsOf(
 const textsAtOnce = 50;
 
 /**
- * Estimates how much of the heap a plan takes. The factors are above the measured ones. The measured definitions are extreme in one respect each, and
- * took up to 15 bytes per character of text (19 when all of it is expressions), and 75 bytes per name. Compiled patterns are kept separately
- * (`core/schema/patterns/matcher.ts`).
+ * Estimates how many bytes of the heap a plan takes. The factors are a little larger than those measured with extreme definitions: 15 bytes per
+ * character of text (19 when the whole text is expressions), and 75 bytes per name. Compiled patterns are not counted here, because they
+ * are kept separately (`core/schema/patterns/matcher.ts`).
  */
 function bytesOf(text: string, { steps }: Definition): number {
   return bytesPerPlan + text.length * 20 + nameCountOf(steps, maxCountedNames) * 80;

@@ -36,12 +36,11 @@ export interface Portion<Row> {
   readonly moreAfter?: number;
 }
 
-/** Which entries to read. */
 export interface EntrySearch {
   /** The sequence of the entry after which the search begins. */
   readonly after: number;
   readonly limit: number;
-  /** The bound on the values in all entries together, in characters and members. One entry is read in any case. */
+  /** The bound on the size of the values in all entries together (`sizeOfJson`). One entry is read in any case. */
   readonly maxSize?: number;
 }
 
@@ -128,7 +127,7 @@ class RunPage {
     this.#scannedCount += 1;
     if (entry.type === "step.forked" || ("branch" in entry && entry.branch !== undefined)) this.#hasBranches = true;
     if (entry.type === "step.started") {
-      // On a job without branches, the run before has ended when a run starts.
+      // When a run starts on a job without branches, the run before it has ended.
       this.#isClosed ||= this.#isFull();
       if (this.#isClosed && (!this.#hasBranches || this.#folder.runs.every(({ status }) => status === "success")))
         return false;
@@ -210,8 +209,8 @@ type Visit = Pick<StepRun, "name" | "visit" | "branch">;
 
 /**
  * Counts, for each step, the visits before those that are shown. On the main line a step's visits are numbered without a gap, so the number of the
- * first visit shown gives the count. In branches, `before` has the count of all visits, from which the shown ones are subtracted. If `before` is
- * empty, the visits of `earlier` are counted.
+ * first visit shown gives the count. In branches, the visits shown are subtracted from the number of all visits, which `before` has. If `before` is
+ * empty, `earlier` has all visits before those shown.
  */
 function countEarlier(shown: readonly Visit[], before: readonly Visit[], earlier: readonly Visit[]) {
   const counts = new Map(before.map(({ name, visit }) => [name, visit]));
@@ -269,7 +268,8 @@ async function* slicesAfter(
 }
 
 /**
- * Finds the input of the step in which the job was before this entry. Under earlier releases, an entry could refer to the input of an earlier commit.
+ * Finds the input of the step in which the job was before this entry. It is needed for entries of earlier releases, which may refer to
+ * an input that an earlier commit wrote.
  */
 async function inputBefore(db: Queryable, key: JobKey, before: number): Promise<ValuePlace | undefined> {
   for await (const { entries } of commitsBefore(db, key, before)) {

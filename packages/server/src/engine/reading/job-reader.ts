@@ -79,8 +79,8 @@ export class JobReader {
   }
 
   /**
-   * Reads the whole job. `known` is its standing if the caller has just read it. If `withValues` is false, the values of a large job that have rows
-   * of their own are not read, and the runs to which they belong say that their values are left out.
+   * Reads the whole job. `known` is its standing if the caller has just read it. If `withValues` is false and the job is large, values in rows of
+   * their own are not read. The runs to which they belong say that their values are left out.
    */
   async read(
     key: JobKey,
@@ -148,7 +148,7 @@ export class JobReader {
     return folder.run;
   }
 
-  /** The job as this node keeps it in memory; undefined when it is not kept, or may not be the newest state. */
+  /** The job as this node keeps it in memory; undefined when it is not kept, or when the store may have a newer state. */
   async #newest(key: JobKey, known: JobStanding | undefined): Promise<JobSnapshot | undefined> {
     if (this.#recall(key) === undefined) return undefined;
     const standing = this.#options.isAlone ? undefined : (known ?? (await this.#standings.read(key)));

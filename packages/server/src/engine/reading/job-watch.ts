@@ -4,10 +4,7 @@ import { type JobKey, readStandings } from "../../store/jobs/jobs.ts";
 import type { Duty } from "../maintenance/duty.ts";
 import type { WaitingPlaces } from "./waiting-places.ts";
 
-/**
- * Tells the requests that wait for a job when it changes. Changes that this node makes are told at once. Changes that other nodes make are found by
- * polling.
- */
+/** Wakes the requests that wait for a change of a job: at once when this node makes the change, and by polling when another node makes it. */
 export class JobWatch {
   readonly #db: Queryable;
   readonly #places: WaitingPlaces;
@@ -42,7 +39,6 @@ export class JobWatch {
     ring(this.#watched.get(nameOf(key)));
   }
 
-  /** Looks for changes that other nodes made. */
   pollDuty(everyMs: number, hasOthers: () => boolean): Duty {
     return {
       name: "job-watch",

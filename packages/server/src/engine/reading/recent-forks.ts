@@ -8,8 +8,8 @@ import { type BranchFold, foldBranches } from "./job-history.ts";
 const maxFolds = 8;
 
 /**
- * Keeps folded branches of long jobs: those of the forks that were asked for last. A history only grows. So the next page of a list, or the same page
- * after the job has moved, reads only the new entries and not the whole history again.
+ * Keeps the folded branches of the forks that were asked for last. A history only grows. So the next page of a list, or the same page after the job
+ * has gone on, reads only the new entries and not the whole history again.
  */
 export class RecentForks {
   readonly #folds = new Map<string, BranchFold & { turn: Promise<unknown> }>();

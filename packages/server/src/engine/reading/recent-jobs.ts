@@ -9,17 +9,14 @@ export interface JobSnapshot {
 }
 
 const maxJobs = 6_000;
-/**
- * The bound on the size of one job, above which it is read from the store, and the bound on the size of all jobs together. The unit is roughly
- * characters and members.
- */
+/** The largest size of a job that is kept. Sizes are counted roughly as by `sizeOfJson`. */
 const maxSize = 8_000;
 const maxTotalSize = 12_000_000;
 const droppedAtOnce = 50;
 
 /**
- * The small jobs that this node saw change last. A client that submits a job or sends it an event mostly asks for it next. If other nodes write too,
- * the reader must ask the store whether the snapshot is still the newest.
+ * The small jobs that this node changed last. A client that submits a job, or sends an event to a job, usually asks for this job next. If other nodes
+ * write too, the reader must ask the store whether the snapshot is still the newest.
  */
 export class RecentJobs {
   readonly #snapshots = new Map<string, JobSnapshot & { readonly size: number }>();
@@ -36,7 +33,7 @@ export class RecentJobs {
     const before = isNew ? [] : known?.entries;
     const sizeBefore = isNew ? sizeOfJson(job.input, maxSize) : (known?.size ?? 0);
     this.#drop(job.jobId);
-    // Only a complete history is kept. It is not complete if its beginning is missing, or entries that another node has written.
+    // Only a complete history is kept. The beginning may be missing, or another node may have written some of the entries.
     if (before === undefined || before.length + entries.length !== job.sequence) return;
     const size = sizeBefore + entries.reduce((sum, entry) => sum + sizeOfEntry(entry), 0);
     if (size > maxSize) return;

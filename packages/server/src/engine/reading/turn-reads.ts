@@ -10,7 +10,6 @@ export class TurnReads<Found extends JobKey> {
     this.#readAll = readAll;
   }
 
-  /** Returns undefined when there is no such job. */
   async read(key: JobKey): Promise<Found | undefined> {
     return await new Promise((resolve, reject) => {
       if (this.#waiting.length === 0) setImmediate(() => void this.#answerTurn());

@@ -9,9 +9,9 @@ export interface WaitingPlacesOptions {
 }
 
 /**
- * The places for requests and streams that wait on this node. An organization gets as many places as its maximum allows, but never more than are
- * still free. So an organization that is alone gets at most about half of the node's places. With more organizations each share gets smaller, so a
- * newcomer usually finds a place. A waiting request is never sent away to make room for another.
+ * The places for requests and streams that wait on this node. An organization gets another place while it has fewer places than its maximum, and
+ * fewer than are still free. So an organization that is alone gets at most about half of the node's places. With more organizations each share gets
+ * smaller, so a newcomer usually finds a place. A waiting request is never sent away to make room for another.
  */
 export class WaitingPlaces {
   readonly #options: WaitingPlacesOptions;

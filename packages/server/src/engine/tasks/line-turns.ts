@@ -6,7 +6,6 @@ export class LineTurns {
   /** The workflow that had the last turn, by queue. */
   readonly #last = new Map<string, string>();
 
-  /** The workflow that had the last turn; undefined when none had one yet. */
   lastOf(queue: string): string | undefined {
     return this.#last.get(queue);
   }

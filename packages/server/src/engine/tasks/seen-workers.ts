@@ -7,7 +7,6 @@ import type { Duty } from "../maintenance/duty.ts";
 export class SeenWorkers {
   readonly #database: Database;
   readonly #now: () => Timestamp;
-  /** The workers by organization. */
   #seen = new Map<string, Map<string, SeenWorker>>();
 
   constructor(database: Database, now: () => Timestamp) {

@@ -22,7 +22,7 @@ export interface TaskDeskOptions extends TaskInputsOptions {
 export interface Poll extends QueueKey {
   readonly worker: string;
   readonly maxTasks: number;
-  /** A reading of `performance.now()` until which the worker waits for a task. */
+  /** The time until which the worker waits for a task, as `performance.now()` measures it. */
   readonly deadline: number;
   /** A signal that is aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
@@ -84,7 +84,6 @@ export class TaskDesk {
     });
   }
 
-  /** Lists the polls that wait here. */
   *waiting(): Iterable<Poll> {
     for (const { waiters } of this.#counters.values()) yield* waiters;
   }
@@ -268,7 +267,7 @@ export class TaskDesk {
   }
 }
 
-/** The polls of one queue that wait here. */
+/** The waiting polls of one queue. */
 interface Counter {
   readonly key: QueueKey;
   readonly waiters: Set<Waiter>;
@@ -292,8 +291,8 @@ function freeOf({ waiters }: Counter): Waiter[] {
 }
 
 /**
- * Lists the polls in the order in which they get tasks. A poll is in the list once for each task that it may get. The list is made in rounds: each
- * round adds every poll that asks for more tasks once. This spreads a few tasks over all polls.
+ * Lists the polls in the order in which they get tasks. A poll is in the list once for each task that it may get. The list is made in rounds. In
+ * each round, every poll that wants more tasks is added one time. So a few tasks are spread over all polls.
  */
 function deal(waiters: readonly Waiter[]): Waiter[] {
   const dealt: Waiter[] = [];
@@ -321,7 +320,7 @@ function nameOf({ organizationId, queue }: QueueKey): string {
 
 /** The largest number of tasks that one statement takes; the next statement takes the rest. */
 const maxTasksAtOnce = 500;
-/** The bound on one answer, roughly in characters and members: a few megabytes. */
+/** The bound on the inputs in one answer (`sizeOfJson`): a few megabytes. */
 const maxAnswerSize = 4_000_000;
 /**
  * A node that is alone polls less often by this factor. It has put nearly every task into its queue itself. The exceptions are tasks from before it

@@ -12,7 +12,7 @@ export type NewTask = Omit<TakenTask, "place" | "leaseUntil"> & { readonly job: 
 export interface TaskOffers {
   /**
    * Returns for each task the name of the worker to which it is offered. Either all tasks of a queue are offered or none, because only the store can
-   * decide which of its waiting tasks come first.
+   * decide which waiting tasks of a queue come first.
    */
   offer(tasks: readonly NewTask[]): readonly (string | undefined)[];
   /** Notes the tasks that this attempt gives to workers. The workers hold them once the attempt is committed. */

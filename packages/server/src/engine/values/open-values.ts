@@ -18,7 +18,7 @@ export interface OpenValuesOptions {
 /**
  * Gives jobs the values that have rows of their own. Only the values whose numbers `neededOf` returns are read. Throws `TooMuchAtOnceError` when the
  * values together are larger than `maxBytes` and the work can be split: when they belong to several jobs, or when one job needs them for several
- * reasons.
+ * facts or tasks (`reasonCount`).
  */
 export async function openValues(
   transaction: Transaction,
@@ -77,7 +77,6 @@ export async function openValues(
   });
 }
 
-/** The values of a job that are in memory already. */
 function knownOf(
   { organizationId, jobId }: LockedJob,
   numbers: readonly number[],

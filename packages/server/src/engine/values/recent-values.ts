@@ -4,12 +4,12 @@ import type { ValueKey } from "../../store/jobs/job-values.ts";
 
 export interface RecentValue {
   readonly value: JsonValue;
-  /** The length of the value in its row; undefined for the input of a job, which has a column instead. */
+  /** The length of the value in its row; undefined for the input of a job, which has no row of its own. */
   readonly bytes: number | undefined;
 }
 
 /**
- * The larger values of jobs that this node read last. A value never changes once it is written. A job with branches needs the list of its items in
+ * The large values that this node read last. A value never changes once it is written. A job with branches needs the list of its items in
  * each of thousands of commits. Without this cache, each commit would read and parse the list again.
  */
 export class RecentValues {
@@ -41,7 +41,7 @@ export class RecentValues {
   }
 }
 
-/** The minimum size of a value that is kept, roughly in characters and members. Reading a smaller value takes about as long as finding it here. */
+/** The minimum size of a value that is kept (`sizeOfJson`). Reading a smaller value takes about as long as finding it here. */
 const minSize = 4_000;
 const maxSize = 2_000_000;
 /** The bound on all values together: about ten megabytes of text, and a few times as much in memory. */

@@ -8,7 +8,7 @@ const AccountLimitSchema = Type.Object(
   {
     name: oneOf(["organizations", "userTokens"], {
       description:
-        "What the limit counts: the organizations that you created, except deleted ones, or your valid user tokens.",
+        "What the limit counts. `organizations`: those that you created and that still exist. `userTokens`: the valid ones.",
     }),
     maximum: Type.Integer(),
     usedCount: Type.Integer(),

@@ -6,7 +6,7 @@ import { closed, noContent } from "../door/schemas.ts";
 
 /**
  * The schemas of passwords have no length limits, because a schema counts the characters of the text as it was sent. The rules for passwords count
- * those of the normalized text, and report what is too long or too short.
+ * the characters of the normalized text, and report what is too long or too short.
  */
 export const PasswordSchema = Type.String({ description: "Your password, as a confirmation." });
 

@@ -28,6 +28,8 @@ const RecoveryCodesSchema = Type.Object(
   { title: "RecoveryCodes" },
 );
 
+/** While a second factor is being confirmed, the account has no recovery codes yet. */
+const AppCodeSchema = Type.String({ maxLength: 64, description: "A code of your authenticator app." });
 const proof = closed({ password: PasswordSchema, code: CodeSchema });
 
 export function accountSecondFactorRoutes(app: App, parts: ServerParts): void {
@@ -76,7 +78,7 @@ function confirmSecondFactorRoute(app: App, parts: ServerParts): void {
         tags: ["account"],
         summary: "Confirm a second factor",
         description: "From now on, each sign-in with your password also needs a code.",
-        body: closed({ code: CodeSchema }),
+        body: closed({ code: AppCodeSchema }),
         response: { 200: answer("The recovery codes.", RecoveryCodesSchema) },
       },
     },
@@ -100,7 +102,7 @@ function disableSecondFactorRoute(app: App, parts: ServerParts): void {
         "x-permission": "account:manage",
         tags: ["account"],
         summary: "Remove your second factor",
-        description: "From now on, your password alone is enough to sign in. All recovery codes end.",
+        description: "From now on, your password alone is enough to sign in. All recovery codes stop working.",
         body: proof,
         response: { 204: noContent("The second factor is removed: the password alone is enough to sign in.") },
       },

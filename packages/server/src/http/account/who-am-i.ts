@@ -35,7 +35,7 @@ const CallerSchema = Type.Object(
       Type.String({
         format: "date-time",
         description:
-          "The time at which the token that you sent ends. For a secret that a rotation replaced, it is the time at which that secret ends.",
+          "The time at which the token of this request ends. For a secret that a rotation replaced, it is the time at which that secret ends.",
       }),
     ),
     tokenPrefix: Type.Optional(Type.String({ description: "The beginning of the token that you sent." })),

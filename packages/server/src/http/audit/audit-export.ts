@@ -80,7 +80,7 @@ export function auditExportRoutes(app: App, parts: ServerParts): void {
       reply
         .type(`${format.mediaType}; charset=utf-8`)
         .header("content-disposition", `attachment; filename="audit-${organizationId}.${name}"`);
-      // A page is fetched only when the client has been sent the previous page. When the client is gone, no more pages are fetched.
+      // A page is fetched only when the previous page has been sent to the client. When the client is gone, no more pages are fetched.
       const lines = whileRead(linesOf(parts, request, search, format), reply, organizationId, parts);
       return reply.send(Readable.from(lines, { highWaterMark: 1 }));
     },

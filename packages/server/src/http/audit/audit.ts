@@ -59,7 +59,7 @@ function listAuditRoute(app: App, parts: ServerParts): void {
         tags: ["audit"],
         summary: "List the audit trail",
         description:
-          "The answer lists who changed what, and which requests were denied, the newest first. The history of a job says what the job did and who submitted it.",
+          "The answer lists the entries, the newest first. They say who changed what, and which requests were denied. The history of a job says what the job did and who submitted it.",
         params: OrganizationParams,
         querystring: closed({ ...auditFilters, ...pagingParameters }),
         response: {

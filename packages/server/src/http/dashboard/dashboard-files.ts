@@ -13,7 +13,7 @@ interface Place {
 /** The path is right both for the sources and for the compiled files. */
 const folder = fileURLToPath(new URL("../../../dist/dashboard/", import.meta.url));
 
-/** The built dashboard. Only assets that exist when one is first asked for are ever served, so that no name can lead out of their folder. */
+/** The built dashboard. The assets are listed once, at the first request for one. Only these are served, so no name can lead out of the folder. */
 export class DashboardFiles {
   readonly #place: Place;
   #assets: ReadonlyMap<string, Asset> | undefined;
@@ -35,7 +35,7 @@ export class DashboardFiles {
   }
 }
 
-/** The page is built without its own address, which is inserted here. */
+/** The page is built without the address of the service, which is inserted here. */
 function readPage({ basePath, publicUrl }: Place): Asset | undefined {
   const path = join(folder, "index.html");
   if (!existsSync(path)) return undefined;

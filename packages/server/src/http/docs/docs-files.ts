@@ -13,7 +13,7 @@ interface Place {
 /** The path is right both for the sources and for the compiled files. */
 const folder = fileURLToPath(new URL("../../../dist/docs/", import.meta.url));
 
-/** The built documentation. Only files that exist when one is first asked for are ever served, so that no path can lead out of the folder. */
+/** The built documentation. The files are listed once, at the first request for one. Only these are served, so no path can lead out of the folder. */
 export class DocsFiles {
   readonly #place: Place;
   readonly #assets = new Map<string, Asset>();

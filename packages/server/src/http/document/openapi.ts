@@ -20,7 +20,7 @@ export function collectDeclarations(app: App, basePath: string, serverUrl: () =>
         version,
         summary: "A workflow orchestration service.",
         description:
-          "You register a workflow, register versions of its definition, point a tag at one of them, and submit jobs. Every operation names its permission in `x-permission`. An operation that needs a credential says in `x-cost` how many requests it counts as in the limits per minute.",
+          "You register a workflow, register versions of its definition, point a tag at one of them, and submit jobs. Every operation names its permission in `x-permission`. An operation that needs a credential says in `x-cost` how many requests of the limits per minute it uses.",
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
       servers: [{ url: basePath === "" ? "/" : basePath }],
@@ -85,10 +85,10 @@ const tags = [
   ["account", "An account is what belongs to a person: password, second factor, user tokens and sessions."],
   ["members", "A member is a person in an organization, with roles."],
   ["roles", "A role is a name for a set of permissions."],
-  ["invitations", "An invitation is a link by which a person becomes a member, once."],
+  ["invitations", "An invitation is a link by which a person becomes a member. It works only once."],
   ["oauth-clients", "An OAuth client is a browser application to which members of an organization sign in."],
   ["audit", "The audit trail says who changed what, and what was denied to whom."],
-  ["service", "The service reports its health and the parts that definitions can use."],
+  ["service", "The service says whether it is healthy, whose credential you use, and what its API is."],
 ] as const;
 
 type Json = null | string | number | boolean | Json[] | { [key: string]: Json };

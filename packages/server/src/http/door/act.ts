@@ -17,8 +17,8 @@ export function actOf(request: FastifyRequest): Act {
 }
 
 /**
- * Makes an act with the facts about its caller that a change of the control plane needs. Throws 400 for an Idempotency-Key or an If-Match that is
- * malformed.
+ * Makes the act for a change of the control plane, which needs more from the request than other acts. Throws 400 for a malformed Idempotency-Key or
+ * If-Match.
  */
 export function callerActOf(request: FastifyRequest): CallerAct {
   const { caller, routeOptions } = request;

@@ -23,7 +23,7 @@ import type { BoundsRule } from "./bounds-check.ts";
 import type { TraceContext } from "./trace-context.ts";
 import type { UserNames } from "./user-names.ts";
 
-/** The HTTP server as resources see it: the types of requests follow from the schemas of each declaration. */
+/** The HTTP server as resources see it: the types of a request follow from the schemas that its route declares. */
 export type App = FastifyInstance<
   RawServerDefault,
   IncomingMessage,
@@ -32,7 +32,6 @@ export type App = FastifyInstance<
   TypeBoxTypeProvider
 >;
 
-/** What the resources work with. */
 export interface ServerParts {
   readonly engine: Engine;
   readonly database: Database;
@@ -67,11 +66,10 @@ declare module "fastify" {
     caller: Caller;
     /** The caller's permissions in the organization of the path. If the path names no organization, these are `caller.permissions`. */
     granted: PermissionSet;
-    /** The length of the raw body. */
     bodyBytes: number;
     /** The SHA-256 of the raw body, if the request has a header that identifies a repetition. */
     bodyHash: string | null;
-    /** The maximums that count what the request made; null when there are none. */
+    /** The maximums to show in the headers of the answer; null when there are none. */
     usedMaximums: readonly UsedMaximum[] | null;
     /** True when the answer is the one that this request got before. */
     isReplayed: boolean;
@@ -106,10 +104,10 @@ declare module "fastify" {
  * The effect of a request that a generated client repeats under the same id (`request-key.ts`). An operation with `IdempotencyHeaders` gives the
  * first answer again (`transactOnce`, `commitOnce`); every other POST of the document must declare one of these, or the service does not start.
  * - `replayed`: it gives the first answer again, but takes no Idempotency-Key. Some of these operations take a password. With an Idempotency-Key, a
- *   hash that depends on nothing secret but the password would be stored, and could be used to guess the password.
+ *   hash of the request would be stored. The password would be the only secret in it, so the hash could be used to guess the password.
  * - `renewed`: its answer shows a secret, which is not stored. A repetition revokes what the first attempt made and answers with a new secret
  *   (`transactAnew`).
- * - `without-effect`: it changes nothing.
- * - `not-found`: the first attempt removed the thing.
+ * - `without-effect`: it changes nothing, or a repetition does no harm.
+ * - `not-found`: the first attempt removed the thing, so a repetition gets 404.
  */
 export type Repetition = "replayed" | "renewed" | "without-effect" | "not-found";

@@ -15,9 +15,9 @@ const maxRowsPerMinute = 60;
 const maxCallers = 10_000;
 
 /**
- * Records denials: each 403 to an operation whose accepted changes are recorded too, in an organization to which the caller belongs. A row is written
- * before the answer is sent. Equal denials of one caller (same operation, body and target) are written at most once a second, and all denials of one
- * caller in at most sixty rows a minute. The field `unrecorded` of the caller's next row says how many were left out.
+ * Writes a row of the audit trail for each 403 of an operation that the audit trail also records when it succeeds. The row is written before the
+ * answer is sent. Of equal denials of one caller (same operation, body and target), one is written in a second. All denials of one caller together
+ * get at most sixty rows in a minute. The field `unrecorded` of the caller's next row says how many denials were left out.
  */
 export class AuditDenials {
   readonly #database: Database;
@@ -114,8 +114,8 @@ function isAudited({ method, routeOptions }: FastifyRequest): boolean {
 
 /**
  * Returns the organization whose audit trail records the denial; undefined when there is none. A caller who does not belong to the organization in
- * the path got a 404 before anything could be denied. When the path names no organization, the function returns that of the API token or the OAuth
- * client; any other caller has none.
+ * the path got a 404 before anything could be denied. When the path names no organization, the function returns the organization of the API token or
+ * of the OAuth client; any other caller has no organization.
  */
 function organizationOf({ params, caller }: FastifyRequest): string | undefined {
   // Public pages have no caller.
@@ -126,7 +126,7 @@ function organizationOf({ params, caller }: FastifyRequest): string | undefined 
 }
 
 /**
- * Returns a hash that distinguishes one attempt from another. It is kept in memory, for a minute or longer, and never written, since a body may hold
+ * Returns a hash that distinguishes one body from another. It is kept in memory, for a minute or longer, and never written, since a body may hold
  * a password. If a request is denied before the handler runs, its body has not been read. Such a body is read here, up to the length that would be
  * accepted.
  */

@@ -76,7 +76,6 @@ export function reachableWorkflows({ bounds }: Caller): readonly string[] | null
   return bounds?.workflowIds === undefined ? null : [...bounds.workflowIds];
 }
 
-/** Throws when the caller may not submit a job to this workflow with this choice of a version. */
 export function requireSubmit({ bounds }: Caller, workflowId: string, choice: VersionChoice): void {
   if (bounds === undefined) return;
   if (!reachesWorkflow(bounds, workflowId)) throw notFound("workflow");

@@ -6,7 +6,6 @@ export function addressOf({ ip }: Pick<FastifyRequest, "ip">): string {
   return (ip as string | undefined) ?? "";
 }
 
-/** Returns the origin of the request as the audit trail records it. */
 export function sourceOf(request: FastifyRequest): RequestSource {
   return { requestId: request.id, address: addressOf(request) };
 }

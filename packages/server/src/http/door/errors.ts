@@ -118,7 +118,7 @@ export function answerBrokenRequest(
   socket.end([start, ...lines, "", answer.body].join("\r\n"));
 }
 
-/** Answers a request with an `Expect` other than `100-continue`. Node.js passes such a request to no route. */
+/** Answers a request whose header `Expect` is not `100-continue`. Node.js passes such a request to no route. */
 export function answerExpectation(response: ServerResponse, headers: Readonly<Record<string, string>>): void {
   const { status, headers: all, body } = brokenAnswer(unknownExpectation, headers);
   response.writeHead(status, all).end(body);

@@ -5,7 +5,7 @@ import type { Done } from "../../engine/commit/group-commit.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { requestKeyOf } from "./request-key.ts";
 
-/** Declared by every operation that honours a key; any other change rejects one (`rejectKey`). */
+/** Every operation that honours an Idempotency-Key declares these headers. Any other change rejects the key (`rejectKey`). */
 export const IdempotencyHeaders = Type.Object({
   "Idempotency-Key": Type.Optional(
     Type.String({
@@ -18,7 +18,7 @@ export const IdempotencyHeaders = Type.Object({
   ),
 });
 
-/** Gives a command to the engine, which carries it out once for each key of a request. A repetition gets the first answer. */
+/** Gives a command to the engine. If the request has a key, the command is carried out once, and a repetition gets the first answer. */
 export async function commitOnce(engine: Engine, request: FastifyRequest, command: Command): Promise<Done> {
   const idempotency = requestKeyOf(request);
   if (idempotency === undefined) return await engine.commit(command);

@@ -7,7 +7,7 @@ import { ServiceError } from "../../core/service-error.ts";
 import type { App } from "./app.ts";
 import { mayHaveKey } from "./request-key.ts";
 
-/** Accepts only JSON objects as bodies, in UTF-8. JSON that could not be stored as it is, or that a later part would misread, is rejected here. */
+/** Accepts only JSON objects as bodies, in UTF-8. JSON that could not be stored as it is, or that other code would misread, is rejected here. */
 export function parseJsonBodies(app: App, maxDepth: number): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body: Buffer, done) => {

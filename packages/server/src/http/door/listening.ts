@@ -6,7 +6,7 @@ export interface ListenedAddress {
   readonly portVariable: string;
 }
 
-/** Adds to the error of a failed listen which setting to change. Returns any other error as it is. */
+/** If the service cannot listen on the address, returns an error that says which setting to change. Returns any other error as it is. */
 export function explainListening(cause: unknown, { host, port, hostVariable, portVariable }: ListenedAddress): unknown {
   switch (cause instanceof Error && "code" in cause ? cause.code : undefined) {
     case "EADDRINUSE":

@@ -15,7 +15,7 @@ import { rejectKey } from "./request-key.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import { closed, ProblemSchema } from "./schemas.ts";
 
-/** The parts that the checks before an operation and the measurements of its requests use. */
+/** The parts of the service with which requests are checked and measured. */
 export interface Door {
   readonly authenticator: Authenticator;
   readonly database: Database;
@@ -49,7 +49,7 @@ export function completeOperations(app: App, door: Door): void {
   });
 }
 
-/** An operation that needs a credential and has no query parameters rejects those that are sent, so that a typo is not ignored. */
+/** An operation that needs a credential and declares no query parameters rejects all query parameters, so that a typo is not ignored. */
 const noQuery = closed({});
 
 /** Hidden routes need no declaration: they take the forms of pages, and browsers repeat nothing by themselves. */
@@ -81,7 +81,7 @@ function costOf({ method, config }: RouteOptions): number {
   return config?.cost ?? (method === "GET" || method === "HEAD" || method === "QUERY" ? 1 : 5);
 }
 
-/** The operations that also count among the submits of a minute. */
+/** The operations to which the limit of submits per minute applies too. */
 const submits: ReadonlySet<string> = new Set(["SubmitJob", "SubmitTask"]);
 
 function gates(

@@ -48,12 +48,11 @@ interface PagedQuery {
   readonly pageToken?: string;
 }
 
-/** One page of a list, and the way to the next page. */
 export interface Page {
   /** The last key of the previous page; null on the first page. */
   readonly after: string | null;
   readonly size: number;
-  /** The number of rows to read: one more than `size`, which tells whether there is a next page. */
+  /** The number of rows to read. It is one more than `size`, to find out whether there is a next page. */
   readonly limit: number;
   /**
    * Cuts the rows that were read, at most `limit`, to one page. If the rows contain values of jobs (`contentOf`), a page has only as many rows as fit
@@ -71,14 +70,14 @@ export interface Page {
 type IsKey = (key: string) => boolean;
 
 /**
- * Reads the page that a request asks for. A page token is bound to the operation, the path and the filters. If the path names no
+ * Finds out which page a request asks for. A page token is bound to the operation, the path and the filters. If the path names no
  * organization, the token is bound to the caller too. A malformed token, or a token of another list, is rejected.
  */
 export function pageOf(request: FastifyRequest, isKey: IsKey = isUuid): Page {
   return readPage(request, isKey, 25);
 }
 
-/** Reads the page of a list that takes `shortListParameters`. */
+/** Does the same as `pageOf` for a list that takes `shortListParameters`. */
 export function pageOfShortList(request: FastifyRequest, isKey: IsKey = isUuid): Page {
   return readPage(request, isKey, 1_000);
 }
@@ -104,7 +103,7 @@ function readPage(request: FastifyRequest, isKey: IsKey, defaultSize: number): P
   };
 }
 
-/** Returns how many of the first values fit into one answer. It is at least one, however large that value is. */
+/** Returns how many of the values, from the first on, fit into one answer. The first value is always taken, however large it is. */
 function countFitting(values: readonly (ShownValue | readonly ShownValue[])[]): number {
   let room = maxValuesSize;
   const tooMany = values.findIndex((value) => {

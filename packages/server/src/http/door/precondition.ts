@@ -17,7 +17,7 @@ const ifMatch = Type.Optional(
  */
 export const PreconditionHeaders = Type.Object({ "If-Match": ifMatch });
 
-/** Declared, instead of `PreconditionHeaders`, by an operation that changes a thing with an ETag or creates it. */
+/** Declared by an operation that can both change and create a thing with an ETag. */
 export const CreatingPreconditionHeaders = Type.Object({
   "If-Match": ifMatch,
   "If-None-Match": Type.Optional(

@@ -57,9 +57,8 @@ export function noteWaiting(
 }
 
 /**
- * Adds to the answer's headers the maximums that count what a request made, or how many requests wait. They are quotas without a time window:
- * deleting a thing, or the end of a wait, frees its place. A request that was rejected in the end made nothing, even if there was room under the
- * first of several maximums.
+ * Adds to the answer's headers the maximums for the things that a request made, or for waiting requests. They are quotas without a time window:
+ * deleting a thing, or the end of a wait, frees its place. An answer with an error shows no maximums, because the request made nothing.
  */
 export const announceMaximums: onSendHookHandler = ({ usedMaximums }, reply, payload, done) => {
   const isMade = reply.statusCode < 400;

@@ -4,7 +4,7 @@ import { ServiceError } from "../../core/service-error.ts";
 
 const idempotencyHeader = "idempotency-key";
 
-/** Generated clients of REST-JSON services send the same UUID with each attempt of a call, and the attempt's number in a second header. */
+/** Generated clients of REST-JSON services send the same UUID with each try of a request, and the number of the try in a second header. */
 const invocationHeader = "amz-sdk-invocation-id";
 const attemptHeader = "amz-sdk-request";
 
@@ -31,7 +31,7 @@ export function mayHaveKey({ headers }: FastifyRequest): boolean {
   return headers[idempotencyHeader] !== undefined || headers[invocationHeader] !== undefined;
 }
 
-/** Returns the number of this attempt of a call, from 1; 0 when the client does not count. */
+/** Returns how many times the client has sent this request, this time included; 0 when the client does not count. */
 export function attemptOf({ headers }: FastifyRequest): number {
   return Number(/^attempt=(\d{1,9})(?:;|$)/.exec(String(headers[attemptHeader]))?.[1] ?? 0);
 }
@@ -44,9 +44,9 @@ export const rejectKey: onRequestHookHandler = (request, _reply, done) => {
 };
 
 /**
- * Derives the key from a hash of the client's id for the call and the whole request, with its caller. So another request with the same id has another
- * key, and nobody gets an answer with the id of somebody else's call. The key begins with a space, which no client can send. The id itself is not
- * stored: otherwise somebody who reads the id and the hash could guess a password in the body.
+ * Derives the key from a hash of the UUID in the header, the whole request and its caller. So another request with the same UUID has another key, and
+ * a caller who sends somebody else's UUID does not get that person's answer. The key begins with a space, so no client can send it. The UUID is not
+ * stored: otherwise somebody who reads the UUID and the hash could guess a password in the body.
  */
 function derivedKey(request: FastifyRequest): RequestKey | undefined {
   const invocationId = request.headers[invocationHeader];

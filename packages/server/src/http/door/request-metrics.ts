@@ -1,4 +1,3 @@
-/** Counts and measures the requests to operations. */
 export interface RequestMetrics {
   requestStarted(): void;
   requestFinished(operationId: string, status: number, durationMs: number): void;

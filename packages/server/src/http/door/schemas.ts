@@ -24,7 +24,6 @@ export const NoBody = Type.Unsafe<null>({
   description: "The body, which may be left out.",
 });
 
-/** One of these strings. */
 export function oneOf<const Values extends string[]>(values: readonly [...Values], options: object = {}) {
   return Type.Enum(values, { type: "string", ...options });
 }
@@ -37,7 +36,7 @@ const hiddenCharacters = [
 
 const namePattern = `^(?=.*[^\\s\\ufe00-\\ufe0f])[^${hiddenCharacters}]*$`;
 
-/** A text that people read. It must have a visible character, and no hidden or direction-changing ones. */
+/** A text that people read. */
 export function nameSchema(maxLength: number, description: string) {
   return Type.String({
     maxLength,
@@ -157,7 +156,6 @@ export function grantedPermissionsSchema(description: string, minItems = 1) {
   });
 }
 
-/** The place of a problem in the text of a definition. */
 export const definitionPosition = {
   line: Type.Integer({ minimum: 1, description: "The line in the text of the definition, counted from 1." }),
   column: Type.Integer({ minimum: 1, description: "The column in the line, counted from 1 in UTF-16 code units." }),
@@ -186,7 +184,7 @@ export const ProblemSchema = Type.Object(
         Type.Object({
           pointer: Type.String({
             description:
-              "The place of the problem, as a JSON pointer into the body, the query, the parameters of the path or, where one was sent, the definition. It is empty for a problem of the whole input.",
+              "The place of the problem, as a JSON pointer into the body, the query, the parameters of the path, or the definition that was sent. It is empty for a problem of the whole input.",
           }),
           detail: Type.String(),
           line: Type.Optional(definitionPosition.line),
@@ -204,7 +202,7 @@ export const ProblemSchema = Type.Object(
     statusCode: Type.Integer({ description: "The same as `status`." }),
     fields: Type.Optional(
       Type.Record(Type.String(), Type.String(), {
-        description: "The same as `errors`, as an object: the pointers are its keys, and the details its values.",
+        description: "The same as `errors`, as an object with the pointers as keys and the details as values.",
       }),
     ),
   },
@@ -216,7 +214,6 @@ export function answer<Schema extends TSchema>(description: string, schema: Sche
   return { ...schema, "x-response-description": description };
 }
 
-/** An answer without a body. */
 export function noContent(description: string) {
   return Type.Null({ description });
 }

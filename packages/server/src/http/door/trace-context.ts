@@ -18,7 +18,7 @@ export function readTraceContext({ traceparent }: IncomingHttpHeaders): TraceCon
   return { traceId, parentSpanId, spanId: randomBytes(8).toString("hex") };
 }
 
-/** Writes the answer's header. Its last part, the flags, says that the span is not recorded for tracing. It appears only in the log. */
+/** Writes the answer's header. Its last part, the flags, says that the span is not recorded for tracing. The span appears only in the log. */
 export function traceResponse({ traceId, spanId }: TraceContext): string {
   return `00-${traceId}-${spanId}-00`;
 }

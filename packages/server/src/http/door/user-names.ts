@@ -7,7 +7,6 @@ import { findUsers } from "../../store/people/users.ts";
 const maxAgeMs = 10_000;
 const maxRemembered = 20_000;
 
-/** Finds the display names of people who did something. */
 export class UserNames {
   readonly #database: Database;
   readonly #names = new BriefCache<string | undefined>(maxAgeMs, maxRemembered);

@@ -32,7 +32,7 @@ export function createValidatorCompiler(): FastifySchemaCompiler<object> {
   };
 }
 
-/** A test checks the schemas themselves, because compiling the schema of schemas would prolong the first request of each service. */
+/** A test checks the schemas themselves, because compiling the schema of schemas would prolong the first request after each start. */
 function createAjv(options: { readonly allErrors: boolean }): Ajv2020 {
   const ajv = new Ajv2020({ ...options, validateSchema: false, verbose: true, strict: true, strictTypes: false });
   ajv.addVocabulary(["example", "x-optional-body", "x-rule"]);
@@ -57,7 +57,7 @@ function errorFinder(first: () => ValidateFunction, all: () => ValidateFunction)
   };
 }
 
-/** The largest size, in characters and members, that is searched for all errors. */
+/** The size, in characters and members, up to which a value is searched for all errors. */
 const maxSizeForAll = 20_000;
 const maxProblems = 50;
 
@@ -101,7 +101,7 @@ function problemOf(error: ErrorObject): Problem {
       const { format } = error.params;
       return { pointer, detail: `must be ${isFormat(format) ? describeFormat(format) : format}` };
     }
-    // The schema's own sentence names the allowed characters but not the length.
+    // The `x-rule` of the schema says which characters are allowed, but not the length.
     case "minLength":
     case "maxLength":
       return { pointer, detail: plainWords(error) };

@@ -2,7 +2,6 @@ import type { FastifyReply } from "fastify";
 import { Type } from "typebox";
 import type { Config } from "../../config.ts";
 
-/** The query parameter of an operation that can delay its answer. */
 export function waitSecondsSchema({ maxWaitSeconds }: Config) {
   return Type.Optional(
     Type.Integer({
@@ -18,7 +17,7 @@ export function deadlineIn(seconds: number): number {
   return performance.now() + seconds * 1000;
 }
 
-/** Returns a signal that aborts when the client has gone, so that nobody will read the answer. */
+/** Returns a signal that aborts when the client disconnects before the whole answer is sent. */
 export function whenGone(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   reply.raw.once("close", () => {

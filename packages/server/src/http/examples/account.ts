@@ -1,7 +1,6 @@
 import type { Example } from "./example.ts";
 import { ids } from "./story.ts";
 
-/** Examples of operations on the caller's own account. */
 export const accountExamples: Readonly<Record<string, Example>> = {
   WhoAmI: {
     answer: {

@@ -1,7 +1,6 @@
 import type { Example } from "./example.ts";
 import { ids } from "./story.ts";
 
-/** Examples of API tokens. */
 export const apiTokensExamples: Readonly<Record<string, Example>> = {
   CreateApiToken: {
     request: {

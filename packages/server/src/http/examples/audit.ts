@@ -1,7 +1,6 @@
 import type { Example } from "./example.ts";
 import { ids } from "./story.ts";
 
-/** Examples of the audit trail. */
 export const auditExamples: Readonly<Record<string, Example>> = {
   ListAudit: {
     answer: {

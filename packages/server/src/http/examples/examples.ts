@@ -10,7 +10,7 @@ import { serviceExamples } from "./service.ts";
 import { tasksExamples } from "./tasks.ts";
 import { workflowsExamples } from "./workflows.ts";
 
-/** The examples by the names of the operations. Each operation that has a body to show has one. */
+/** The example of each operation, by the operation's name. An operation that has no body to show has no example. */
 export const examples: Readonly<Record<string, Example>> = {
   ...serviceExamples,
   ...organizationsExamples,

@@ -1,7 +1,6 @@
 import type { Example } from "./example.ts";
 import { ids } from "./story.ts";
 
-/** Examples of the operations that read jobs. */
 export const jobReadsExamples: Readonly<Record<string, Example>> = {
   ExplainJob: {
     answer: {

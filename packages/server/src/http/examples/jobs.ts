@@ -1,7 +1,6 @@
 import type { Example } from "./example.ts";
 import { ids } from "./story.ts";
 
-/** Examples of jobs and their events. */
 export const jobsExamples: Readonly<Record<string, Example>> = {
   SubmitJob: {
     request: { workflowId: ids.workflow, workflowVersion: { tag: "$LIVE" }, inputJson: { sku: "STEP-2", count: 1 } },

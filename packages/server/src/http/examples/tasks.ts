@@ -1,7 +1,6 @@
 import type { Example } from "./example.ts";
 import { ids } from "./story.ts";
 
-/** Examples of tasks and their queues. */
 export const tasksExamples: Readonly<Record<string, Example>> = {
   SubmitTask: {
     request: { input: { sku: "STEP-2", count: 1 }, priority: 5 },

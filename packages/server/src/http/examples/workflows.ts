@@ -1,7 +1,6 @@
 import type { Example } from "./example.ts";
 import { definition, ids } from "./story.ts";
 
-/** Examples of workflows, versions and tags. */
 export const workflowsExamples: Readonly<Record<string, Example>> = {
   RegisterWorkflow: {
     request: { name: "order-approval" },

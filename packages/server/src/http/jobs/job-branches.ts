@@ -66,21 +66,21 @@ export function jobBranchRoutes(app: App, parts: ServerParts): void {
             Type.String({
               minLength: 1,
               maxLength: 256,
-              description: "The step that has the branches. If it is left out, it is the latest one.",
+              description: "The step that has the branches. If it is left out, the latest such step is used.",
             }),
           ),
           visit: Type.Optional(
             Type.Integer({
               minimum: 1,
               maximum: 1_000_000,
-              description: "The visit of that step. If it is left out, it is the latest one.",
+              description: "The visit of that step. If it is left out, the latest visit is used.",
             }),
           ),
           branch: Type.Optional(
             Type.String({
               minLength: 1,
               maxLength: 10_000,
-              description: "The path of the branch in which the step is. If it is left out, it is the main line.",
+              description: "The path of the branch in which the step is. Leave it out for a step of the main line.",
             }),
           ),
           status: Type.Optional(
@@ -120,7 +120,7 @@ export function jobBranchRoutes(app: App, parts: ServerParts): void {
   );
 }
 
-/** The distance from the ranks of one status to those of the next. It is larger than the number of branches that a step may have. */
+/** The distance between the first ranks of two neighbouring statuses. It is larger than the number of branches that a step may have. */
 const ranksOfStatus = 1_000_000;
 
 /** Returns the number by which the answer sorts branches: by status, and by `place` within a status. */

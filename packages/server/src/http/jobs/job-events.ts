@@ -102,7 +102,7 @@ function sendJobEventRoute(app: App, parts: ServerParts): void {
         tags: ["events"],
         summary: "Send an event to a job",
         description:
-          "An event may come before the job waits for it; it then counts when the job reaches the step. To send an event for one wait only, name the `step`, for a step in a branch also the `branch`, and if needed the `visit`. Such an event is kept until the wait begins. If the wait is over when the event comes, the event is rejected with 409. A payload that does not fit the definition that a step has for it is rejected with 400. A finished job accepts no more events.",
+          "An event may come before the job waits for it; the step gets it when the job reaches the step. To send an event for one wait only, name its `step`. If the step is in a branch, name the `branch` too. If you mean a certain visit, name the `visit`. Such an event is kept until the wait begins. If the wait is over when the event comes, the event is rejected with 409. A payload that does not fit the definition that a step has for it is rejected with 400. A finished job accepts no more events.",
         params: JobParams,
         headers: IdempotencyHeaders,
         body: eventBody(config),
@@ -210,7 +210,7 @@ function eventBody({ maxNameLength, maxStepRunsPerJob }: Config) {
       Type.String({
         maxLength: 10_000,
         description:
-          "The path of the branch in which `step` is, as in a job's `steps`. It is required for a step in a branch. If it is left out, it is the main line.",
+          "The path of the branch in which `step` is, as in a job's `steps`. It is required for a step in a branch. Leave it out for a step of the main line.",
       }),
     ),
     visit: Type.Optional(

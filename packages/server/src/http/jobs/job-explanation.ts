@@ -136,7 +136,7 @@ const ExplanationSchema = Type.Object(
     jobId: Id,
     state: oneOf(explainedStates, {
       description:
-        "The state of the job. `due`: the job continues as soon as a node finds it. `roomFull`: the node that answers has no room for another call of the organization. `queued`: a node holds the call and has not begun it, or holds so many calls that it may not have begun this one. `calling`: the call is under way. `nodeLost`: the node that holds the call does not answer any more. `retrying`: the next attempt is due later. `delayed`: the step sleeps. `forked`: the branches of the step run. `waitingForWorker`: the task waits in its queue. `working`: a worker holds the task. `waitingForJob`: the job that the step began is under way. `parked`: the node that answers cannot continue the job, and tries again at `retryAt`; other nodes may be able to continue it.",
+        "The state of the job. `due`: the job continues as soon as a node finds it. `roomFull`: the node that answers has no room for another call of the organization. `queued`: a node holds the call and has not begun it, or holds so many calls that perhaps it has not begun this one. `calling`: the call is under way. `nodeLost`: the node that holds the call does not answer any more. `retrying`: the next attempt is due later. `delayed`: the step sleeps. `forked`: the branches of the step run. `waitingForWorker`: the task waits in its queue. `working`: a worker holds the task. `waitingForJob`: the job that the step began is under way. `parked`: the node that answers cannot continue the job, and tries again at `retryAt`; other nodes may be able to continue it.",
     }),
     sentence: Type.String({
       description: "The explanation for people. Its words may change. Names are between backticks.",
@@ -219,7 +219,7 @@ async function circumstancesOf(parts: ServerParts, whole: WholeJob, caller: Call
 
 /**
  * Returns a task that no worker has taken, or else a task that a worker holds, or else a call that waits for a child job. A call of a node comes
- * last, since it needs nobody to act. If there are several calls of one kind, it is the one whose branch began first.
+ * last, since it needs nobody to act. Of several calls of one kind, the one whose branch began first is returned.
  */
 async function callToExplain({ database }: ServerParts, { organizationId, jobId, state }: Job) {
   const owed = callsOf(state);

@@ -90,7 +90,7 @@ export function jobHistoryRoutes(app: App, { engine }: ServerParts): void {
         "x-permission": "job:read",
         tags: ["jobs"],
         summary: "Get a job's history",
-        description: "The answer lists every transition of the job, in order.",
+        description: "The answer lists every change of the job, in order.",
         params: JobParams,
         querystring: closed({ ...pagingParameters }),
         response: {

@@ -141,7 +141,7 @@ interface Filters {
 
 function searchOf(organizationId: string, filters: Filters, workflowIds: readonly string[] | null): JobSearch {
   const { versionId, workflowVersionNumber, awaitingEventId, isWaiting } = filters;
-  // The index has the jobs of one workflow in order. Those of several workflows would have to be sorted first.
+  // With one workflow id, an index gives the jobs in order. With several ids, the jobs would have to be sorted first.
   const workflowId = filters.workflowId ?? (workflowIds?.length === 1 ? workflowIds[0] : undefined);
   // Only running jobs wait, and there is an index of running jobs.
   const status = filters.status ?? (isWaiting === true ? "RUNNING" : undefined);

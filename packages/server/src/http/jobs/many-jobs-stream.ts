@@ -10,7 +10,7 @@ import { renderEntry } from "./job-history.ts";
 import { isFinishedAt } from "./job-stream.ts";
 import { accessCheck, Bell, lookMs, sendStream, serverSentEvent, slice, streamResponse } from "./server-sent.ts";
 
-/** A person looks at fewer jobs at the same time. Each job counts as one of the requests that wait for a job. */
+/** A person looks at fewer jobs at the same time. Each watched job takes one of the places for waiting requests. */
 const maxJobs = 50;
 /** A client that receives nothing for twice this time knows that something between it and the service holds the stream back. */
 const heartbeatMs = 5_000;
@@ -34,7 +34,7 @@ const JobNames = Type.Array(
 const LastSequences = Type.String({
   pattern: "^[0-9]{1,9}(\\.[0-9]{1,9})*$",
   description:
-    "The `id` of the last event that was received. It has one sequence for each job, in the order of the request, with dots in between: the sequence of the last entry that was received of the job, or 0 for none.",
+    "The `id` of the last event that was received. It has one number for each `job` parameter, in the same order, with dots in between: the sequence of the last received entry of this job, or 0 if there is none.",
 });
 
 /** Over HTTP/1.1, a browser opens at most six connections to one host, so the dashboard's pages in one browser share a stream. */
@@ -49,7 +49,7 @@ export function manyJobsStreamRoutes(app: App, parts: ServerParts): void {
         "x-permission": "any",
         tags: ["jobs"],
         summary: "Watch many jobs",
-        description: `The answer is a stream of server-sent events for up to ${maxJobs} jobs on one connection. It needs \`job:read\` in the organization of each job. There is one event for each history entry: \`event\` is its type, and \`data\` is \`{organizationId, jobId, entry}\`, where \`entry\` is the entry as in GetJobHistory. The \`id\` of each event says how far the stream is in all of its jobs. After an interruption, continue with \`Last-Event-ID\` and the same jobs. A job that is unknown or that you may not read does not stop the others: the event \`job.unreadable\` reports it, with \`data\` \`{organizationId, jobId, problem}\`. The stream ends once all jobs are finished or unreadable. A comment comes about every ${heartbeatMs / 1_000} s.`,
+        description: `The answer is a stream of server-sent events for up to ${maxJobs} jobs on one connection. It needs \`job:read\` in the organization of each job. There is one event for each history entry: \`event\` is its type, and \`data\` is \`{organizationId, jobId, entry}\`, where \`entry\` is the entry as in GetJobHistory. The \`id\` of each event says how far the stream is in all of its jobs. After an interruption, continue with \`Last-Event-ID\` and the same jobs. A job that cannot be shown does not end the stream: the event \`job.unreadable\` reports it, with \`data\` \`{organizationId, jobId, problem}\`. The stream ends once all jobs are finished or unreadable. A comment comes about every ${heartbeatMs / 1_000} s.`,
         querystring: closed({ job: JobNames }),
         headers: Type.Object({ "Last-Event-ID": Type.Optional(LastSequences) }),
         response: {
@@ -177,8 +177,8 @@ async function areAllFinished(parts: ServerParts, jobs: readonly WatchedJob[]): 
 }
 
 /**
- * Watches the jobs that can be read. If one organization has no free waiting place, the jobs of the others are still watched. Throws when this node
- * has no place left for any organization.
+ * Watches the jobs that can be read. If one organization has no free waiting place, the jobs of other organizations are still watched. Throws when
+ * this node has no place left at all, or is shutting down.
  */
 function watchAll({ engine }: ServerParts, jobs: readonly WatchedJob[], bell: Bell): () => void {
   const unwatch = () => {

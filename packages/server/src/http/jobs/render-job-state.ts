@@ -43,7 +43,7 @@ const ExecutionSchema = Type.Object(
         description:
           "The status of the run. `successful_but_incomplete`: the step waits for events or sleeps, or did so when the job was cancelled.",
       }),
-      payload: Type.Optional(Type.Unknown({ description: "The output of the step, once it is `successful`." })),
+      payload: Type.Optional(Type.Unknown({ description: "The output of the step, once the run is `successful`." })),
     }),
     startTimestamp: Time,
     endTimestamp: Type.Optional(Time),

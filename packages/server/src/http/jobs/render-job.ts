@@ -388,7 +388,7 @@ function currentOf({ job }: WholeJob, steps: readonly RenderedStep[]): RenderedS
   return steps.findLast(isWait) ?? steps.findLast(isOnMainLine) ?? steps.at(-1);
 }
 
-/** Returns the events that the job waits for, if it waits for events. */
+/** Returns the events for which the first waiting branch waits. Returns an empty object when no branch waits for events. */
 function awaiting({ job, entries }: WholeJob): { awaiting?: Static<typeof AwaitingSchema> } {
   const cursor = waitingCursor(job);
   if (cursor?.stand.phase !== "waiting") return {};

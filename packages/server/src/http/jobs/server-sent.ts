@@ -9,13 +9,10 @@ import { isStillAllowed } from "../door/authorization.ts";
 
 /** While a stream is quiet, it checks this often whether its caller still has access. */
 export const lookMs = 1_000;
-/** The part of a history that a stream reads at once, and keeps in memory while its client reads slowly. `maxSize` is in characters. */
+/** The part of a history that a stream reads at once, and keeps in memory while its client reads slowly. `maxSize` is in characters and members. */
 export const slice = { limit: 200, maxSize: 1_000_000 };
 
-/**
- * The headers tell proxies not to buffer entries. They also end the connection with the stream, because a connection that stayed open would delay the
- * stop of the server.
- */
+/** Proxies must not buffer entries. The connection closes when the stream ends, because an open connection would delay the stop of the server. */
 const streamHeaders = { "x-accel-buffering": "no", connection: "close" };
 
 export const streamResponse = {
@@ -76,7 +73,6 @@ interface Streamed {
   readonly unwatch: () => void;
 }
 
-/** Sends the pieces of the answer as they are produced. */
 export function sendStream(
   reply: FastifyReply,
   pieces: AsyncGenerator<string>,

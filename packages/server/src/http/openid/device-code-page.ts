@@ -17,7 +17,7 @@ export function deviceCodePage(provider: Provider, { engine, database }: ServerP
     if (goesOnInSession(ctx) && !ctx.cookies.get(provider.cookieName("session"))) return showTooLate(ctx, look);
     if (ctx.path !== guarded.deviceCodePage) return await next();
     if (ctx.method !== "POST") {
-      // If a link contains the code, the provider would submit it by a script. Here the person has to submit it.
+      // The provider would submit a code from a link by a script. Here the person has to submit it.
       const code = ctx.query.user_code;
       if (typeof code === "string") typedCodes.set(ctx, code.slice(0, maxCodeLength));
       ctx.querystring = "";

@@ -61,8 +61,8 @@ class Journeys {
   }
 
   /**
-   * Redirects to an address below the sign-in. The issuer redirects to one address of ours per provider, and that address is outside the path of the
-   * cookies of the sign-in: browsers would not send them there.
+   * Redirects to an address below the path of the sign-in, to which browsers send the cookies of the sign-in. The issuer cannot redirect there by
+   * itself, because it knows only one fixed address for each provider.
    */
   sendOn(ctx: KoaContextWithOIDC, id: string): void {
     const uid = interactionIdOf(new URLSearchParams(ctx.querystring).get("state"));

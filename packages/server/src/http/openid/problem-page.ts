@@ -5,7 +5,7 @@ import { type Look, showPage } from "./look.ts";
 
 export interface ProtocolProblem {
   readonly status: number;
-  /** The error code: one of OAuth where OAuth has a fitting one, otherwise one of the service. */
+  /** The error code: a code of OAuth if one fits, otherwise a code of the service. */
   readonly error: string;
   readonly detail: string;
 }

@@ -11,7 +11,7 @@ export function protocolHeaders(look: Look): Middleware {
   return async (ctx, next) => {
     const { "content-type": _, ...headers } = pageHeaders({ formTargets: look.formTargets() });
     ctx.set(headers);
-    // The provider's own intermediate pages submit themselves with a script, whose hash the provider adds here.
+    // The provider's own intermediate pages submit themselves with a script. The provider adds the script's hash here; browsers then ignore 'none'.
     ctx.set("content-security-policy", `${headers["content-security-policy"]}; script-src 'none'`);
     try {
       await next();

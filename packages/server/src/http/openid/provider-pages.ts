@@ -115,7 +115,7 @@ function showError(
   look: Look,
   { error, error_description: description }: Parameters<ProviderPages["error"]>[1],
 ): void {
-  // The cookie is missing, or the link was opened too late. The provider calls both a bad request.
+  // When the cookie is missing, or the link was opened too late, only the description says so. The error code is the same as for other bad requests.
   const isLate = /session (?:id cookie )?not found|has expired|mismatch/.test(description ?? "");
   const detail = isLate ? tooLate : (explanations[error] ?? sentenceOf(description ?? error));
   showProblem(ctx, look, { status: ctx.status, error, detail });

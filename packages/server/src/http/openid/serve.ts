@@ -20,7 +20,7 @@ import { signInByLink } from "./sign-in-by-link.ts";
 import { signInPage } from "./sign-in-page.ts";
 import { tokenRequests } from "./token-requests.ts";
 
-/** Every page may read these documents: they are public. */
+/** Web pages of all origins may read these documents, because they are public. */
 const publicPaths: ReadonlySet<string> = new Set(["/.well-known/openid-configuration", "/jwks"]);
 
 interface Observers {

@@ -38,7 +38,7 @@ function getReadinessRoute(app: App, parts: ServerParts): void {
         tags: ["service"],
         summary: "Check whether this node can serve requests",
         description:
-          "The answer is 503 while the node starts or shuts down, while the store cannot be reached or its disk is full, and after the lease of the node has expired. Its `detail` says which of these it is. As long as the answer is 503, send requests to another node.",
+          "The answer is 503 while the node starts or shuts down, while the store cannot be reached or its disk is full, and after the lease of the node has expired. The `detail` of the answer gives the reason. As long as the answer is 503, send requests to another node.",
         response: { 200: Type.Object({ status: oneOf(["ready"]) }, { description: "The node can serve requests." }) },
       },
     },

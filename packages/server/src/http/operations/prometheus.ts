@@ -70,7 +70,7 @@ export class Metrics implements RequestMetrics {
   });
   readonly #lostLeases = new Counter({
     name: "stepwell_task_leases_lost_total",
-    help: "Leases of workers that expired, so that this node took their tasks back.",
+    help: "Expired leases of workers whose tasks this node took back.",
     registers: [this.registry],
   });
   /** The children of the histogram by their labels. They are kept because looking up a child costs more than the observation. */
@@ -157,7 +157,6 @@ export class Metrics implements RequestMetrics {
     this.#limited.inc({ scope, policy });
   }
 
-  /** Called after each commit of this node. */
   committed(changed: readonly ChangedJob[], { commandCount, durationMs }: CommitStats): void {
     this.#commits.observe(durationMs / 1000);
     this.#batches.observe(commandCount);

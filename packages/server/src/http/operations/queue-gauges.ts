@@ -99,7 +99,7 @@ export class QueueGauges {
     return new Map([...found].map(([organizationId, queues]) => [organizationId, [...queues]]));
   }
 
-  /** Divides the queues into those with labels of their own, and the others. */
+  /** Divides the queues. Queues with tasks get labels of their own until `maxQueues` queues have them. */
   #divide(gauges: readonly QueueGauge[], at: number): [own: QueueGauge[], others: QueueGauge[]] {
     const own: QueueGauge[] = [];
     const others: QueueGauge[] = [];

@@ -115,7 +115,7 @@ function createInvitationRoute(app: App, parts: ServerParts): void {
           expiresAt: Type.Optional(
             Type.String({
               format: "date-time",
-              description: `The time at which the invitation ends, at most ${config.maxInvitationDays} days from now. If it is left out, the invitation ends after ${defaultInvitationDays} days, or with the token that you call with if that is earlier. When you call with a token, the time must not be later than the end of that token.`,
+              description: `The time at which the invitation ends, at most ${config.maxInvitationDays} days from now. If it is left out, the invitation ends after ${defaultInvitationDays} days or at the end of the token that you call with, whichever is earlier. A time after the end of this token is rejected.`,
             }),
           ),
         }),

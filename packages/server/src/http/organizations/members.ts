@@ -199,7 +199,7 @@ async function renderMember(db: Queryable, member: Member | undefined): Promise<
   return rendered;
 }
 
-/** Names are looked up separately, since users belong to no organization. */
+/** A second statement looks up the names, because a statement of one organization cannot read the table of users (see `Scope`). */
 async function renderMembers(db: Queryable, members: readonly Member[]): Promise<Static<typeof MemberSchema>[]> {
   const users = await findUsers(
     db,

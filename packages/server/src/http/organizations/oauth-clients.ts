@@ -38,7 +38,6 @@ const maxRedirectUriLength = 2_000;
 
 const path = "/organizations/:organizationId/oauth-clients";
 
-/** Browser applications that an organization lets its members sign in to. */
 export function oauthClientRoutes(app: App, parts: ServerParts): void {
   createOAuthClientRoute(app, parts);
   listOAuthClientsRoute(app, parts);
@@ -148,7 +147,7 @@ function deleteOAuthClientRoute(app: App, parts: ServerParts): void {
         "x-permission": "oauthclient:delete",
         tags: ["oauth-clients"],
         summary: "Delete an OAuth client",
-        description: "Everything that was issued to the client ends on every node within a second.",
+        description: "All sessions and tokens of the client end on every node within a second.",
         params: OAuthClientParams,
         response: { 204: noContent("The OAuth client is deleted.") },
       },

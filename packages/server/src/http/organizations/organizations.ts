@@ -75,7 +75,7 @@ function createOrganizationRoute(app: App, parts: ServerParts): void {
     async (request, reply) => {
       const answered = await createOrganization(parts, callerActOf(request), request.body, renderOrganization);
       const { organizationId } = answered;
-      // A first answer that an earlier release stored under its Idempotency-Key may lack `key` and `requiresSecondFactor`.
+      // An answer that an earlier release stored for an Idempotency-Key may lack `key` and `requiresSecondFactor`.
       const key = answered.key ?? (await keyOf(database, answered));
       return reply
         .code(201)

@@ -22,7 +22,7 @@ import {
 import { RoleSchema, renderBuiltInRole, renderedBuiltInRoles, renderRole } from "./render-role.ts";
 
 const Permissions = grantedPermissionsSchema(
-  "The permissions of members with the role. The list may be empty. You must have all of them yourself. A new role without this field permits nothing.",
+  "The permissions of members with the role. You must have all of them yourself. The list may be empty. A new role without this field permits nothing.",
   0,
 );
 
@@ -64,7 +64,7 @@ function createRoleRoute(app: App, parts: ServerParts): void {
       const { name, description = "", permissions = [] } = request.body;
       const fields = { name, description, permissions };
       const answered = await createRole(parts, callerActOf(request), organizationId, fields, renderRole);
-      // A first answer that an earlier release stored under its Idempotency-Key has no id.
+      // An answer that an earlier release stored for an Idempotency-Key may lack the id.
       const roleId = answered.roleId ?? (await findRole(database, organizationId, name))?.roleId;
       if (roleId === undefined) throw notFound("role");
       return reply

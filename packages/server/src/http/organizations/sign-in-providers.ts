@@ -4,7 +4,7 @@ import type { App, ServerParts } from "../door/app.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
 import { answer, closed, OrganizationParams } from "../door/schemas.ts";
 
-/** The fields have the same names as in the operator's file of providers, so that both can be compared. The client's secret is left out. */
+/** The fields are named as in the operator's file of providers, so that people can compare the answer with it. The client's secret is left out. */
 const SignInProviderSchema = Type.Object(
   {
     id: Type.String({

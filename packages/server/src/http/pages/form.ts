@@ -14,7 +14,6 @@ export interface Field {
   readonly isOptional?: boolean;
 }
 
-/** An input with its label and its hint. */
 export function field({ name, label, type, autocomplete, value, hint, inputMode, ...more }: Field): Markup {
   const hintId = `${name}-hint`;
   return html`<div class="field">

@@ -36,7 +36,7 @@ ${field({
   label: "Password",
   type: "password",
   autocomplete: "new-password",
-  hint: "At least 12 characters, of any kind. A few words in a row are good. If you mistype it, an owner of the organization can give you a link to set another.",
+  hint: "At least 12 characters, of any kind. A few words in a row are good. If you mistype the password, an owner of the organization can give you a link to set a new one.",
 })}
 ${button("Create an account and join")}
 </form>

@@ -131,7 +131,7 @@ async function joinKnown(
         status: errorKinds.RateLimitError.status,
       });
     case "accepted": {
-      // The check is repeated with the account's address. If the typed address has a letter outside of ASCII, the first check found no provider.
+      // The account's own address is checked too, because a letter outside of ASCII can hide the domain in the typed address.
       const knownProblem = providerProblem(parts, visit, result.email);
       if (knownProblem !== undefined) return sendForms(parts, reply, visit, { email, knownProblem });
       await acceptAs(parts, request, result.userId, visit.code);
@@ -186,7 +186,6 @@ function sendError(reply: FastifyReply, error: unknown): FastifyReply {
   return sendPage(reply, { status, title: "This invitation does not work", content });
 }
 
-/** The page has no signed-in caller: only the form says who acts. */
 function visitorActOf(request: FastifyRequest): Omit<Act, "actor"> {
   return { operation, ...sourceOf(request) };
 }

@@ -100,7 +100,7 @@ function sendDone({ basePath, singleSignOn }: ServerParts, reply: FastifyReply, 
     provider === undefined
       ? "Sign in with it from now on."
       : `You still sign in with ${provider.name}. Use the password where the service asks for one after the sign-in.`;
-  const content = html`<p>${use} All sessions of your account have ended, whoever had them. So have all of its user tokens, except one that was made together with the link.</p>
+  const content = html`<p>${use} All sessions of your account have ended, whoever had them. All user tokens of the account have ended too, except one that was made together with the link.</p>
 ${linkButton("Sign in", `${basePath}/`)}`;
   return sendPage(reply, { title: "Your password is set", content });
 }

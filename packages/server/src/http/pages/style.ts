@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { Markup } from "./html.ts";
 
-/** The style of all pages that need no script, such as the sign-in. It is inside each page, so nothing more has to be loaded. The content security policy has its hash. */
+/** The style of all pages that need no script, such as the sign-in. It is inside each page, so nothing more has to be loaded. */
 export const style = new Markup(`
 :root { color-scheme: light dark; --paper: #f5f6f8; --card: #fff; --ink: #1b2430; --soft: #566173; --line: #8a94a6;
   --accent: #1f5fbf; --on-accent: #fff; --alert: #a4161a; --alert-paper: #fdecec; }

@@ -49,7 +49,6 @@ const QueuedTaskSchema = Type.Object(
   { title: "QueuedTask" },
 );
 
-/** ListTasks: lists the tasks of one queue, without their inputs. */
 export function queuedTaskRoutes(app: App, { database }: ServerParts): void {
   app.get(
     "/organizations/:organizationId/task-queues/:queue/tasks",
@@ -60,7 +59,7 @@ export function queuedTaskRoutes(app: App, { database }: ServerParts): void {
         tags: ["tasks"],
         summary: "List the tasks of a queue",
         description:
-          "The answer first lists the tasks that workers hold, worker by worker. Then it lists the tasks that wait, ordered by priority (the highest first), then by workflow, then by the time at which they became due. It does not show the inputs of tasks, which belong to the jobs.",
+          "The answer first lists the tasks that workers hold, worker by worker. Then it lists the tasks that wait, ordered by priority (the highest first), then by workflow, then by the time at which they became due. It does not show the inputs of tasks: an input belongs to a job, and `job:read` is needed to read it.",
         params: QueueParams,
         querystring: closed({
           status: Type.Optional(oneOf(statuses, { description: "A status, to get only tasks that have it." })),

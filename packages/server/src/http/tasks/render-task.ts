@@ -13,7 +13,7 @@ export const TaskSchema = Type.Object(
     }),
     idempotencyKey: Type.String({
       description:
-        "A key that is the same for every attempt of this visit of the step, on whichever worker. The worker, or the service that it calls, can use it to recognize a repetition.",
+        "A key that is the same for every attempt of this visit of the step, on whichever worker. The worker, or a service that the worker calls, can recognize a repetition by this key.",
     }),
     queue: Type.String(),
     jobId: Id,
@@ -30,7 +30,7 @@ export const TaskSchema = Type.Object(
     leaseUntil: {
       ...Time,
       description:
-        "The time until which the worker holds the task. A heartbeat holds it for another `heartbeatSeconds`.",
+        "The time until which the worker holds the task. After a heartbeat, the worker holds it for another `heartbeatSeconds`.",
     },
     heartbeatSeconds: Type.Integer({
       description:

@@ -9,7 +9,6 @@ import { waitSecondsSchema } from "../door/waiting.ts";
 import { SubmittedSchema, submitJob } from "../jobs/jobs.ts";
 import { QueueParams } from "./task-polls.ts";
 
-/** SubmitTask: gives work to a worker without the need for a workflow. */
 export function submitTaskRoute(app: App, parts: ServerParts): void {
   app.post(
     "/organizations/:organizationId/task-queues/:queue/tasks",
@@ -21,7 +20,7 @@ export function submitTaskRoute(app: App, parts: ServerParts): void {
         tags: ["tasks"],
         summary: "Submit a single task",
         description:
-          "The task enters the queue without a workflow of your own: it is a job of the built-in workflow `stepwell-task`, which has one step. With `waitSeconds`, the answer comes when the task is done or the time is up. The answer is then the whole job. Once the task is done, the worker's answer is the `output` of the job.",
+          "The task enters the queue without a workflow of your own: it is a job of the built-in workflow `stepwell-task`, which has one step. With `waitSeconds`, the answer is the whole job, and comes when the task is done or the time is up. The `output` with which the worker completes the task becomes the `output` of the job.",
         params: QueueParams,
         querystring: closed({ waitSeconds: waitSecondsSchema(parts.config) }),
         headers: IdempotencyHeaders,

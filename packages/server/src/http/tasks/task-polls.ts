@@ -21,7 +21,6 @@ export const QueueParams = Type.Object({
 
 const maxTasks = 100;
 
-/** PollTasks: a worker asks for work. */
 export function taskPollRoutes(app: App, parts: ServerParts): void {
   const { engine, config } = parts;
   app.post(

@@ -20,7 +20,7 @@ const queueFields = {
   polledAt: Type.Optional({
     ...Time,
     description:
-      "The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has ever asked. If no worker has asked for a day, the service later forgets the time, unless the queue is paused.",
+      "The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has ever asked. The service soon forgets a time that is more than a day old, except for a paused queue.",
   }),
   workerCount: Type.Integer({ description: "The number of workers that asked in the last five minutes." }),
   pausedAt: Type.Optional({
@@ -48,7 +48,8 @@ const WholeQueueSchema = Type.Object(
   {
     ...queueFields,
     workers: Type.Array(WorkerSchema, {
-      description: "The workers that asked within the last day, at most 100, the latest first.",
+      description:
+        "The workers that asked for tasks within the last day, at most 100. The one with the latest `polledAt` comes first.",
     }),
   },
   { title: "WholeTaskQueue" },

@@ -29,7 +29,6 @@ const config = {
   unaudited: "There are too many answers to record them all; the job's history shows what became of each task.",
 } as const;
 
-/** The operations by which a worker answers about a task that it holds. */
 export function taskRoutes(app: App, parts: ServerParts): void {
   completeTaskRoute(app, parts);
   failTaskRoute(app, parts);
@@ -48,7 +47,7 @@ function completeTaskRoute(app: App, parts: ServerParts): void {
         tags: ["tasks"],
         summary: "Complete a task",
         description:
-          "The work is done, and `output` becomes the output of the step. The answer comes once it is stored. If the worker does not hold the task any more, the answer is 409.",
+          "The work is done, and `output` becomes the output of the step. The answer comes once the output is stored. If the worker does not hold the task any more, the answer is 409.",
         params: TaskParams,
         headers: IdempotencyHeaders,
         body: closed({ output: AnyJson }),

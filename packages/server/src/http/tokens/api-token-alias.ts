@@ -5,7 +5,7 @@ const aliasPath = "/api-auth-tokens";
 
 /**
  * Registers each operation on API tokens a second time, below another path that some clients use, with the same declaration and handler. In the
- * document, the alias is an operation of its own, because generated clients need one method for each path. The audit trail has one action for both.
+ * document, the alias is an operation of its own, because generated clients need one method for each path. The audit trail shows the original name.
  */
 export function aliasApiTokens(app: App): void {
   app.addHook("onRoute", ({ method, routePath, handler, schema, config }) => {

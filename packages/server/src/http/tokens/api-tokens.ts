@@ -201,7 +201,7 @@ function tokenName({ maxNameLength }: Config) {
 }
 
 export const NewExpirySchema = expirySchema(
-  `The time at which the token ends. If it is left out, the token ends after ${defaultTokenDays} days, or with the token that you call with if that is earlier. With null, the token does not expire.`,
+  `The time at which the token ends. If it is left out, the token ends after ${defaultTokenDays} days or at the end of the token that you call with, whichever is earlier. With null, the token does not expire.`,
 );
 
 function expirySchema(description: string) {

@@ -33,7 +33,6 @@ const ExecutorSchema = Type.Object(
   { title: "Executor" },
 );
 
-/** Lists the executors of this node. Definitions are checked against them. */
 export function executorRoutes(app: App, { executors }: ServerParts): void {
   // The list never changes while the node runs.
   const rendered = { executors: [...executors.values()].map(renderExecutor) };

@@ -23,7 +23,6 @@ const ExpressionFunctionSchema = Type.Object(
   { title: "ExpressionFunction" },
 );
 
-/** Lists what the expressions of a definition can call. */
 export function expressionFunctionRoutes(app: App): void {
   const rendered = { functions: describeFunctions().map(renderFunction) };
   app.get(

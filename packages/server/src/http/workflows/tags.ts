@@ -171,7 +171,7 @@ function listTagHistoryRoute(app: App, parts: ServerParts): void {
         tags: ["tags"],
         summary: "List the history of a tag",
         description:
-          "The answer lists the changes of the tag, the newest first: each version at which it was pointed, and each deletion. It does so for a deleted tag too.",
+          "The answer lists the changes of the tag, the newest first: each time that the tag was pointed at a version, and each deletion. A deleted tag keeps its history.",
         params: TagParams,
         querystring: closed({ ...shortListParameters }),
         response: {

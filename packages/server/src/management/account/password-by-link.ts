@@ -99,10 +99,10 @@ async function linkedUser(db: Queryable, linkHash: Buffer, at: Timestamp): Promi
 }
 
 /**
- * Tells whether the maker of a link may still open the user's account. The operator always may. A member may only while the user is in exactly one
- * organization, and while the member may change members there and lacks no permission that the user has. This is checked when the link is made and
- * again when it is used. In the meantime, the member may have been removed, and the user may have left, joined another organization or got more
- * permissions.
+ * Tells whether the maker of a link may still open the user's account. The operator always may. For a member there are three conditions: the user is
+ * in exactly one organization, the member may change members there, and the member has every permission of the user. The conditions are checked when
+ * the link is made and again when it is used. In the meantime, the member may have been removed, and the user may have left, joined another
+ * organization or got more permissions.
  */
 async function mayStillOpen(db: Queryable, { userId, createdBy }: PasswordLinkUser, at: Timestamp): Promise<boolean> {
   if (createdBy.type !== "user") return true;

@@ -75,7 +75,6 @@ export async function endFormerAccess(
   return revokedCount === 0 ? {} : { revokedUserTokens: String(revokedCount) };
 }
 
-/** The hash of the present password, which was confirmed, and the hash of the new one. */
 interface ConfirmedChange {
   readonly currentHash: string;
   readonly newHash: string;

@@ -59,7 +59,6 @@ export async function confirmSecondFactor(
   return codes;
 }
 
-/** Removes the second factor, so that the password alone is enough to sign in. */
 export async function disableSecondFactor(
   parts: SecondFactorParts,
   act: CallerAct,

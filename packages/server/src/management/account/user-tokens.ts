@@ -30,8 +30,8 @@ export interface AddedUserToken {
 }
 
 /**
- * Creates a token that acts as the caller, who confirms who they are. Throws what `confirmPerson` throws. Throws 401 when the caller's own credential
- * has ended, 403 for a life longer than that of the token with which the caller made the request, and 409 when the account has as many tokens as it
+ * Creates a token that acts as the caller. `proof` must confirm who the caller is. Throws what `confirmPerson` throws. Throws 401 when the
+ * caller's own credential has ended, 403 when the new token would outlive the token of the request, and 409 when the account has as many tokens as it
  * may.
  */
 export async function createUserToken(
@@ -46,7 +46,7 @@ export async function createUserToken(
   const tokenId = engine.newId();
   const expiresAt = expiryOfNew(askedFor, createdAt, await endOfCaller(parts.database, act.caller));
   const work = async (transaction: Transaction, earlier?: Earlier, confirmedPassword?: Timestamp | null) => {
-    // The account is locked, so that a change that ends all of its credentials either comes before this or finds the new token.
+    // The account is locked. So a change that ends all credentials of the account either comes first and is noticed below, or ends the new token too.
     const credentials = await holdCredentials(transaction, userId);
     await requireLasting(transaction, act.caller);
     // The first attempt has used up the code, so a repetition relies on the confirmation of the first attempt.
@@ -115,7 +115,7 @@ async function revoke(
   return revoked.tokenHash;
 }
 
-/** The token that an earlier attempt made, and the time of the account's last password change when that attempt was confirmed. */
+/** The token that an earlier attempt made, and the time of the last password change before that attempt was confirmed. */
 type Earlier = { readonly tokenId: string; readonly passwordChangedAt: Timestamp | null };
 
 async function requireUserTokenRoom(

@@ -35,11 +35,9 @@ export interface UsedMaximum<Name extends string = MaximumName | "organizations"
 export interface CallerAct extends Act {
   readonly actor: Caller["principal"];
   readonly caller: Caller;
-  /** The permission that the operation demands. */
   readonly permission: DeclaredPermission;
   /** The key that identifies a repetition of the act; undefined when the request has none. */
   readonly repetition: RepetitionKey | undefined;
-  /** The state that the caller expects; undefined when the request names none. */
   readonly precondition: Precondition | undefined;
 }
 
@@ -56,7 +54,6 @@ export interface RepetitionKey {
 /** Tells the database's time. */
 export type Clock = Pick<Engine, "now">;
 
-/** What every change of the control plane needs. */
 export interface ManagementParts {
   readonly database: Database;
   readonly engine: Pick<Engine, "now" | "newId">;

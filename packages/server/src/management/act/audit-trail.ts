@@ -5,7 +5,6 @@ import { type AuditOutcome, insertAuditEntries } from "../../store/audit/audit.t
 import type { Database, Transaction } from "../../store/home/database.ts";
 import type { Act, Clock } from "./act.ts";
 
-/** The kinds of things that an operation can change; an entry names one. */
 export const auditTargetTypes = [
   "organization",
   "member",

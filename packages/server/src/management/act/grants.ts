@@ -24,7 +24,7 @@ export async function lockGrants(transaction: Transaction, organizationId: strin
 /**
  * Locks the grants like `lockGrants`, for an act that grants, changes or takes away permissions. Returns what the caller may do now. This is read
  * from the store because authorization and authentication may remember earlier permissions and credentials for a second, but a grant made in that
- * second would stay. Throws 403 for a secret that was rotated away: it still works for a while, but cannot grant or take anything.
+ * second would stay. Throws 403 for a secret that was rotated away: it still works for a while, but cannot grant anything or take anything away.
  */
 export async function lockGrantsFor(
   transaction: Transaction,
@@ -61,7 +61,7 @@ export async function requireRolesHeld(
   requireAll(granted, permissions);
 }
 
-/** Throws 400, with pointers, for names in a body that belong to no role, and 403 when the caller lacks a permission of one of the roles. */
+/** Throws 400, with pointers, for names that belong to no role, and 403 when the caller lacks a permission of one of the roles. */
 export async function requireGrantableRoles(
   transaction: Transaction,
   organizationId: string,
@@ -78,7 +78,6 @@ export async function requireGrantableRoles(
   requireAll(granted, permissions);
 }
 
-/** Returns the JSON pointer to a role in a body that lists roles in `roles`. */
 export function pointerToRole(index: number): string {
   return `/roles/${index}`;
 }

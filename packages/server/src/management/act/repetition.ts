@@ -124,6 +124,6 @@ async function isHeld(parts: ManagementParts, scope: KeyScope, key: RepetitionKe
 }
 
 function overtaken(): ServiceError {
-  const detail = "A later attempt of this call was answered already. Use the answer to that attempt.";
+  const detail = "A later attempt of this request was answered already. Use the answer to that attempt.";
   return new ServiceError("ConflictError", detail);
 }

@@ -55,8 +55,7 @@ async function readUsedMaximum(
 }
 
 /**
- * Reads all maximums of things that are counted in the store. If each workflow has its own maximum, reads the use of the workflow with the most
- * things.
+ * Reads all maximums of things that are counted in the store. For a maximum per workflow, reads the use of the workflow with the most things.
  */
 export async function readUsedMaximums(
   db: Queryable,
@@ -72,7 +71,7 @@ export async function readUsedMaximums(
   return usedMaximums;
 }
 
-/** The organization in which things are counted. Also the workflow, if each workflow has its own maximum. */
+/** The organization in which things are counted, and for a maximum per workflow also the workflow. */
 export interface Place {
   readonly organizationId: string;
   readonly workflowId?: string;

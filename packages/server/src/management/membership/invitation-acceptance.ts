@@ -20,9 +20,9 @@ import { requireRoom } from "../maximums/maximums.ts";
 export type AcceptedInvitation = { readonly organizationId: string; readonly roles: string[] };
 
 /**
- * Makes the actor, who is a user, a member by the invitation of the code. Throws 404 for an unknown, revoked or expired invitation, and 403 for an
- * invitation of another e-mail address. Throws 409 if the invitation was accepted before, if its maker may no longer grant its roles, if the user is
- * a member already, or if the organization has no room for another member.
+ * Accepts the invitation of the code: the actor, who is a user, becomes a member. Throws 404 for an unknown, revoked or expired invitation, and 403
+ * for an invitation of another e-mail address. Throws 409 if the invitation was accepted before, if its maker may no longer grant its roles, if the
+ * user is a member already, or if the organization has no room for another member.
  */
 export async function acceptInvitation(
   parts: RevokingParts,

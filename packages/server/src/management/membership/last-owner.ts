@@ -4,7 +4,7 @@ import type { Transaction } from "../../store/home/database.ts";
 
 /**
  * Tells whether the member is the only owner of an organization. That owner must stay, because an organization without an owner might never get one
- * again. Lock the grants first: otherwise, if two owners leave at the same time, each sees that the other one stays.
+ * again. Lock the grants first: otherwise two owners could leave at the same time, because each still sees the other one as an owner.
  */
 export async function isLastOwner(
   transaction: Transaction,

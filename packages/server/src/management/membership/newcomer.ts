@@ -32,8 +32,8 @@ export interface JoinedNewcomer {
 
 /**
  * Makes an account for an invited person and makes that person a member, both or neither. Returns undefined when the e-mail address has an account
- * already. Such an attempt counts as a failed sign-in of its network address, so that nobody can try one e-mail address after another and cause a
- * password hash for each. Throws 429 after too many attempts, and everything that `acceptInvitation` throws.
+ * already. Such an attempt counts as a failed sign-in from the caller's network address. Otherwise somebody could try one e-mail address after
+ * another, and make the service compute a password hash for each. Throws 429 after too many attempts, and everything that `acceptInvitation` throws.
  */
 export async function joinAsNewcomer(
   parts: NewcomerParts,
@@ -68,7 +68,7 @@ async function makeAccount(
       return { userId, passwordChangedAt: createdAt };
     });
   } catch (error) {
-    // An invitation of another organization, or a first sign-in at a provider, has made an account with the same address at the same time.
+    // An invitation of another organization, or a first sign-in at a provider, has made an account with this e-mail address at the same time.
     if (isUniqueViolation(error)) return undefined;
     throw error;
   }

@@ -21,7 +21,7 @@ export type MembershipState = "member" | "no-role" | "no-room" | "no-organizatio
 
 export interface MembershipOutcome {
   readonly state: MembershipState;
-  /** False when the membership did not change: for example, when the last owner was already kept at an earlier sign-in. */
+  /** False when the membership stays as it was: for example, when the only change would be to take `owner` from the last owner. */
   readonly isChanged: boolean;
 }
 

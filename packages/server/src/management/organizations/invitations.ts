@@ -20,7 +20,7 @@ import { endOfCaller, expiryWithin } from "../tokens/expiry.ts";
 export interface InvitationRequest {
   readonly organizationId: string;
   readonly roles: readonly string[];
-  /** Makes the pointer to a role in the request, for an error. Left out if the request has a list `roles`. */
+  /** Makes the pointer to a role in the request, for an error. By default it points into a list `roles`. */
   readonly pointerOf?: (index: number) => string;
   /** The only e-mail address whose user can accept the invitation. Null means that anybody who has the link can accept it. */
   readonly email: string | null;

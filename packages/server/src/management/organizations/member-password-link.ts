@@ -14,8 +14,8 @@ import { endOfCaller } from "../tokens/expiry.ts";
 import type { MemberKey } from "./members.ts";
 
 /**
- * Makes a link that sets a member's password, in place of an earlier link. Throws 403 unless the caller is another person, who holds everything that
- * the member may do, and the member is in no other organization.
+ * Makes a link that sets a member's password, in place of an earlier link. Throws 403 when the caller is the member or is not a person, and when the
+ * caller may not do everything that the member may do. Also throws 403 when the member is in another organization too.
  */
 export async function createPasswordLink(
   parts: ManagementParts,
@@ -42,10 +42,7 @@ export async function createPasswordLink(
   });
 }
 
-/**
- * Throws 403 unless the caller may make a link for the member. The caller must hold everything that the member may do, because a caller who sets a
- * person's password can sign in as that person.
- */
+/** The caller must hold everything that the member may do, because a caller who sets a person's password can sign in as that person. */
 async function requireMayReset(
   transaction: Transaction,
   clock: Clock,

@@ -17,7 +17,7 @@ export interface MemberKey {
 
 /**
  * Replaces the roles of a member. Throws 403 unless the caller holds everything that the member may do, before and after the change. Throws 412 when
- * the member does not have the roles that the caller read, and 409 when the last owner would lose that role.
+ * the member does not have the roles that the caller read, and 409 when the last owner would lose the role `owner`.
  */
 export async function updateMember(
   { database, engine, authenticator }: RevokingParts,
@@ -45,7 +45,6 @@ export async function updateMember(
 }
 
 export interface MemberRemoval extends MemberKey {
-  /** True when the API tokens that the member made in the organization are revoked too. */
   readonly revokesApiTokens?: boolean | undefined;
 }
 

@@ -25,7 +25,7 @@ export function renamed(before: Role, changed: Role): Role {
   return { ...changed, formerNames };
 }
 
-/** The maximum number of former names of a role. It is small, because a search for a name compares all of them. */
+/** Small, because a search for a name compares all former names. */
 const maxFormerNames = 20;
 
 /** Writes the role's new name into the rows of members and invitations, because these rows store the names of roles, not their ids. */

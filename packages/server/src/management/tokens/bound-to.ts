@@ -14,7 +14,6 @@ export interface NamedBounds {
 
 export const unbound: BoundTo = { workflowIds: null, tags: null, boundJobId: null, boundEventId: null };
 
-/** Returns the bounds of a token in the form that requests and answers have. */
 export function nameBounds({ workflowIds, tags, jobEvent }: Bounds): NamedBounds {
   return {
     ...(workflowIds !== undefined && { workflowIds: [...workflowIds] }),

@@ -17,7 +17,7 @@ export interface TagKey extends WorkflowKey {
 
 /**
  * Points a tag at a version. From then on, jobs that are submitted with the tag run that version. Throws 404 when there is no such workflow or
- * version, and 409 for a new tag of a workflow that has too many.
+ * version, and 409 for a new tag of a workflow that has too many tags.
  */
 export async function setWorkflowVersionTag<Answer extends object>(
   parts: ManagementParts,

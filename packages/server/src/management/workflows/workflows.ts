@@ -34,8 +34,8 @@ export async function registerWorkflow<Answer extends object>(
     const workflowId = engine.newId();
     const workflow = { organizationId, workflowId, name, createdBy: actorOf(act.caller), createdAt };
     if (!(await insertWorkflow(transaction, workflow))) throw nameTaken(name);
-    // The maximum is checked after the name. So a name that is taken is reported as such even at the maximum, and clients that find or register a
-    // workflow can continue.
+    // The maximum is checked after the name. So a name that is taken is reported as such even at the maximum, and a client that registers its
+    // workflow again at each start can continue.
     const countOthers = async () => (await countWorkflows(transaction, organizationId)) - 1;
     await requireRoom(transaction, parts, act, { organizationId }, "workflows", countOthers);
     const note = { organizationId, targetType: "workflow", targetId: workflowId, details: { name } } as const;

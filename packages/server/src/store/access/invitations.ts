@@ -148,7 +148,7 @@ const findOpenInvitationWithRole = statement<{ found: number }>(
    LIMIT 1`,
 );
 
-/** Accepts an invitation. The caller holds the organization's lock (`lockOrganization`), so that it is accepted only once. */
+/** Accepts an invitation. The caller holds the organization's lock (`lockOrganization`): otherwise two people could accept the same invitation. */
 export async function acceptInvitation(
   transaction: Transaction,
   { organizationId, invitationId }: Invitation,

@@ -104,7 +104,6 @@ export interface MemberPage {
   readonly role: string | null;
 }
 
-/** Lists members in the order of their user ids. */
 export async function listMembers(
   db: Queryable,
   organizationId: string,
@@ -124,7 +123,7 @@ const listMemberRows = statement<Member>(
   "each-time",
 );
 
-/** Whether any member has the role. The member `exceptUserId` does not count. */
+/** Whether any member other than `exceptUserId` has the role. */
 export async function hasMemberWithRole(
   db: Queryable,
   organizationId: string,
@@ -173,7 +172,7 @@ const renameRoleOfMemberRows = statement<never>(
    WHERE organization_id = $1 AND ($2 = ANY(roles) OR $2 = ANY(provider_roles))`,
 );
 
-/** Deletes a member from both tables, deletes the member's consents, and ends the member's sessions in the organization's clients. */
+/** Deletes a member from the tables of `insertMember`, and the member's consents. Ends the member's sessions in the organization's clients. */
 export async function deleteMember(
   transaction: Transaction,
   { organizationId, userId }: Pick<Member, "organizationId" | "userId">,

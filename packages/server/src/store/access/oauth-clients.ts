@@ -204,7 +204,6 @@ const deleteOAuthConsentRow = statement<never>(
   "DELETE FROM oauth_consent WHERE organization_id = $1 AND client_id = $2 AND user_id = $3",
 );
 
-/** Deletes the consents of a member. */
 export async function deleteOAuthConsents(
   transaction: Transaction,
   organizationId: string,

@@ -24,7 +24,7 @@ const claimOrganizationKeyRow = statement<{ key: string }>(
    RETURNING key`,
 );
 
-/** Notes who made an organization that has a key. */
+/** Notes who made an organization, in the row of its key, which must be there already. */
 export async function setOrganizationCreator(
   transaction: Transaction,
   organizationId: string,

@@ -59,8 +59,8 @@ export interface ChangedLimits extends OrganizationLimits {
 }
 
 /**
- * Lists limits in the order of the times at which they were set; limits with the same time are in the order of their organizations. The list begins
- * after this time and organization.
+ * Lists limits in the order of the times at which they were set. Limits with the same time are in the order of their organizations' ids. The list
+ * begins after the time and the organization of `after`.
  */
 export async function listChangedLimits(
   db: Queryable,

@@ -152,7 +152,7 @@ export interface HeldOrganizations {
   readonly claimed: ReadonlySet<string>;
 }
 
-/** Locks the rows of organizations until the transaction ends. Like `lockJobs`, this waits for no other transaction. */
+/** Locks organizations, so that nobody claims them until the transaction ends. Like `lockJobs`, this waits for no other transaction. */
 export async function holdOrganizations(
   transaction: Transaction,
   organizationIds: readonly string[],

@@ -1,6 +1,6 @@
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
 
-/** A user's membership in an organization, which an external issuer keeps up to date. */
+/** The roles of a user whose membership an external issuer keeps up to date. */
 export interface ProvidedMember {
   /** The roles of the member; undefined when the user is not a member. */
   readonly roles: readonly string[] | undefined;

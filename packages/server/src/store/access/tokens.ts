@@ -70,13 +70,13 @@ export interface TokenIdentity extends BoundTo {
   readonly permissions: readonly string[];
   readonly expiresAt: Timestamp | null;
   readonly lastUsedAt: Timestamp | null;
-  /** The time at which a replaced secret ends; null when the request carries the token's present secret. */
+  /** The time at which the previous secret ends, if the request carries that one; null if it carries the present secret. */
   readonly overlapEndsAt: Timestamp | null;
 }
 
 /**
  * Finds the token that a request carries, by its present secret or the previous one, unless it was revoked or its organization was deleted. The
- * caller checks whether it has expired.
+ * caller checks whether the token or the previous secret has expired.
  */
 export async function findApiTokenByHash(
   db: Queryable,
@@ -219,7 +219,7 @@ const updateApiTokenRow = statement<never>(
    WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL`,
 );
 
-/** Gives a locked token this secret. The present secret stays valid until `previousExpiresAt`. An earlier secret ends at once. */
+/** Gives a locked token a new secret. The secret before it stays valid until `previousExpiresAt`. A still older secret ends at once. */
 export async function rotateApiToken(db: Queryable, token: ApiToken, tokenHash: Buffer): Promise<void> {
   await db.query(rotateApiTokenRow, [
     token.organizationId,
@@ -273,8 +273,8 @@ const revokeApiTokenRow = statement<never>(
 );
 
 /**
- * Lists the tokens that a user made and that are not revoked, newest first. Tokens that these tokens made count too, even when the token that made
- * them is revoked.
+ * Lists the tokens that a user made, directly or through other tokens, newest first. Revoked tokens are left out, but the tokens that were made with
+ * them are listed.
  */
 export async function listApiTokensMadeBy(db: Queryable, organizationId: string, userId: string): Promise<ApiToken[]> {
   return await db.query(listApiTokenRowsMadeBy, [organizationId, userId]);

@@ -11,9 +11,9 @@ export interface AuditSearch {
   readonly targetType: string | null;
   readonly targetId: string | null;
   readonly outcome: AuditOutcome | null;
-  /** The earliest time, which is included. */
+  /** Entries of exactly this time are included. */
   readonly after: Timestamp | null;
-  /** The latest time, which is not included. */
+  /** Entries of exactly this time are not included. */
   readonly before: Timestamp | null;
 }
 

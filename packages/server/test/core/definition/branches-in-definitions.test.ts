@@ -38,7 +38,7 @@ describe("a definition with branches is refused", () => {
     [
       "where a failure leads from one branch to another",
       [split({ left: "a", right: "b" }), noop("a", null, { onFailure: "b" }), noop("b", null)],
-      "/steps/0/integrationDetails/config/branches/right `b` is in the branch `left` of `split` already; each branch has steps of its own, and only `split` may lead to the first step of this branch",
+      "/steps/0/integrationDetails/config/branches/right `b` is in the branch `left` of `split` already; each branch has steps of its own, and only `split` may lead to the first steps of its branches",
     ],
     [
       "where two branches begin at one step",
@@ -135,12 +135,12 @@ describe("a definition with branches is refused", () => {
     [
       "where the body of a forEach begins at the step that follows the forEach",
       [each("${ [1] }", {}, "work"), noop("work", null)],
-      "/steps/0/integrationDetails/config/step `work` is on the main line already; each branch has steps of its own, and only `each` may lead to the first step of this branch",
+      "/steps/0/integrationDetails/config/step `work` is on the main line already; each branch has steps of its own, and only `each` may lead to the first steps of its branches",
     ],
     [
       "where a body has its own forEach in it",
       [each("${ [1] }", { step: "each" }), noop("work", null)],
-      "/steps/0/integrationDetails/config/step `each` is on the main line already; each branch has steps of its own, and only `each` may lead to the first step of this branch",
+      "/steps/0/integrationDetails/config/step `each` is on the main line already; each branch has steps of its own, and only `each` may lead to the first steps of its branches",
     ],
     [
       "where a failure leads out of a body",

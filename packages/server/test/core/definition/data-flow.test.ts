@@ -292,7 +292,7 @@ describe("a step that makes no output of its own", () => {
   test("passes on the part of its input that its output definition keeps, if it is a wait step", () => {
     expect(findings([wait("a", ["order", "sku"], null)], definitions)).toEqual([]);
     expect(findings([wait("a", ["sku", "order"], null)], definitions)).toEqual([
-      "W 0 out: only the payload of an event can bring `count`, which the output of `a` requires. If no event has a payload, the step ends without this property. If there are payloads but none has it, the step fails. Require the property in the definition that `payloadDefinitions` has for an event without which the wait cannot end, or take it out of `required` in the output definition",
+      "W 0 out: only the payload of an event can bring `count`, which the output of `a` requires. If no event has a payload, the step ends without this property. If there are payloads but none has it, the step fails. Require the property in the definition that `payloadDefinitions` has for an event that the wait always needs, or take it out of `required` in the output definition",
     ]);
   });
 

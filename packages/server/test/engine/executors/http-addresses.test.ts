@@ -204,7 +204,7 @@ test("proxy settings of the environment are not used", async () => {
 test.each([22, 25, 465, 587, 1023])("port %i is not called, since other protocols use it", async (port) => {
   const { kind, error } = await failureOf({ url: `http://127.0.0.1:${port}/` });
   expect({ kind, type: error.type }).toEqual({ kind: "permanent", type: "InvalidRequest" });
-  expect(error.message).toContain(`names port ${port}; steps may call only the ports 80 and 443, and those from 1024`);
+  expect(error.message).toContain(`names port ${port}; steps may call only the ports 80 and 443, and ports from 1024`);
 });
 
 /** Returns the reason why no connection was made. */

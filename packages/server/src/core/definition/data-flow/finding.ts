@@ -20,9 +20,9 @@ export interface Trouble {
 }
 
 /**
- * Combines the problems of all arrivals at a step. A problem that always occurs with one arrival is certain in two cases: if this arrival is not
- * along a failure edge, and if no arrival brings a value that fits. Any other problem is only a warning: for example, a handler that works after
- * only some failures is better than a definition that cannot be registered.
+ * Combines the problems of all arrivals at a step. A problem that always occurs with one arrival is certain if this arrival is not along a failure
+ * edge. It is also certain if no arrival brings a value that fits. Any other problem is only a warning: for example, a handler that works after only
+ * some failures is better than a definition that cannot be registered.
  */
 export function troublesOf(findings: readonly Finding[]): Trouble[] {
   const isHopeless = findings.every(({ outcome }) => outcome.noneFits);
@@ -73,7 +73,7 @@ export function describeOutputTrouble({ misfit, arrivals }: Trouble, scene: Scen
   const [property, ...deeper] = tokensOf(misfit.pointer);
   const rule = payloadRuleOf(scene.step);
   if (property !== undefined && deeper.length === 0 && rule?.fromEvents.has(property)) {
-    return `only the payload of an event can bring ${quoted(property)}, which the output of ${quoted(scene.step.name)} requires. If no event has a payload, the step ends without this property. If there are payloads but none has it, the step fails. Require the property in the definition that \`payloadDefinitions\` has for an event without which the wait cannot end, or take it out of \`required\` in the output definition`;
+    return `only the payload of an event can bring ${quoted(property)}, which the output of ${quoted(scene.step.name)} requires. If no event has a payload, the step ends without this property. If there are payloads but none has it, the step fails. Require the property in the definition that \`payloadDefinitions\` has for an event that the wait always needs, or take it out of \`required\` in the output definition`;
   }
   if (scene.step.work.kind === "fork") {
     const given = scene.step.work.rule.kind === "items" ? "its items" : "its branches";

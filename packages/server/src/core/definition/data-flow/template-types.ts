@@ -58,22 +58,20 @@ export class TemplateTypes {
     return this.#scopes.isExhausted || this.#budget.isExhausted;
   }
 
-  /** The type of a step's `input`; undefined when the step has none. */
+  /** The type of a step's `input` template; undefined when the step has none. */
   input(index: number): TemplateType | undefined {
     return this.#inputs.get(index);
   }
 
-  /** The type of a step's `output`; undefined when the step has none. */
+  /** The type of a step's `output` template; undefined when the step has none. */
   output(index: number): TemplateType | undefined {
     return this.#outputs.get(index);
   }
 
-  /** The scope of expressions in the config of a step. */
   scopeOfConfig(index: number, step: StepDefinition): TypeScope {
     return this.#scopes.at(index, { input: this.#received(index, step) });
   }
 
-  /** The scope of the conditions that choose the next step after a step. */
   scopeOfChoice(index: number, step: StepDefinition): TypeScope {
     return this.#scopes.at(index, {
       input: this.#received(index, step),
@@ -130,7 +128,6 @@ export class TemplateTypes {
     return result;
   }
 
-  /** The lowest and the highest number of items that the list of a forEach may have. */
   itemCount(fork: number): ItemCount {
     return itemCountOf({ schema: this.#list(fork) });
   }

@@ -49,7 +49,7 @@ export function knownWaitOutput(
   });
 }
 
-/** The bound on look-ups. Without it, steps with thousands of properties, each with its own definitions, would block the process for seconds. */
+/** The bound on look-ups. Without it, steps that have definitions of their own with thousands of properties would block the process for seconds. */
 export class WaitOutputBudget {
   #remaining = 150_000;
 
@@ -62,7 +62,7 @@ export class WaitOutputBudget {
   }
 }
 
-/** The schemas of properties that events bring, by name. A property has one schema for each payload definition that may bring it. */
+/** The schemas of properties that events bring, by name. A property has one schema for each payload definition whose events may bring it. */
 function broughtProperties(
   step: StepDefinition,
   rule: PayloadRule,
@@ -84,7 +84,7 @@ function broughtProperties(
     const bringing = taking.filter((payload) => payload.known?.mayHave(name) ?? true);
     if (taking.length === 0) continue;
     const own = ofOutput.get(name) ?? [];
-    // When no event can bring the property, it is missing. It then has the schema of the output definition, so that no further misfit is reported.
+    // A property that no event can bring is missing. It gets the schema of the output definition, so that only its absence is reported.
     const schemas = bringing.map((payload) => allOfSchemas([own, payload.known?.property(name) ?? []].flat()));
     properties.set(name, schemas.length > 0 ? schemas : [allOfSchemas([own].flat())]);
   }

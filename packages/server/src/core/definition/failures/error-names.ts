@@ -18,7 +18,7 @@ export function isNamed(names: readonly string[] | undefined, { code, type }: Na
 
 export interface ErrorNameSurroundings {
   readonly limits: { readonly maxNameLength: number };
-  /** Whether the version is registered. The names in a registered version are not checked again, whatever codes a later release adds. */
+  /** Whether the version is registered. The names in a registered version are not checked again, because a later release may refuse more codes. */
   readonly isRegistered: boolean;
 }
 

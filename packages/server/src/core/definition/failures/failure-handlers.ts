@@ -10,10 +10,7 @@ export interface FailureHandler {
   readonly step: string;
 }
 
-/**
- * Returns the step that takes over after this error: the step of the first handler that matches it. Undefined when none matches; then the branch
- * fails, or on the main line the job.
- */
+/** Returns the step that takes over after this error: the step of the first handler that matches it. Undefined when no handler matches. */
 export function handlerOf(handlers: readonly FailureHandler[], error: NamedError): string | undefined {
   return handlers.find(({ on }) => isNamed(on, error))?.step;
 }
@@ -29,7 +26,7 @@ export interface RoughHandlers {
   readonly isFailureTransitionBroken: boolean;
 }
 
-/** Reads `onFailure`: the name of a step, or a list of handlers. The first handler that matches an error takes over. */
+/** Reads `onFailure`: the name of a step, or a list of handlers. */
 export function readFailureHandlers(
   step: RawObject,
   ownName: string | undefined,

@@ -15,8 +15,7 @@ export interface RetryPolicy {
 /**
  * Returns the policy for trying a call again after this error; undefined when the call is not tried again. `isTransient` says that the call was not
  * carried out, or does no harm when it is made twice. For such a call there is always a policy: if the step's policy does not name the error,
- * `transientPolicy` applies. Of the maximum numbers of attempts in the two policies, the larger one then counts, because all failed attempts of a
- * visit count together.
+ * `transientPolicy` applies. It then gets the larger `maxAttempts` of the two policies, because attempts that failed with other errors count too.
  */
 export function policyAfter(
   policy: RetryPolicy | undefined,
@@ -31,8 +30,8 @@ export function policyAfter(
 /**
  * Returns the milliseconds until the next attempt, or undefined when the policy gives up. `failedAttempts` includes the attempt that just failed;
  * `random` is from 0 up to 1. With jitter the wait is between half of the interval and the whole interval, so that jobs that failed together are not
- * retried together. `retryAfterMs` is the wait that the called side asked for; the next attempt is not earlier, except that at most a day of this
- * wait counts.
+ * retried together. `retryAfterMs` is the wait that the called side asked for. The result is at least this wait, or at least a day if the wait is
+ * longer than a day.
  */
 export function nextAttemptInMs(
   policy: RetryPolicy,
@@ -54,8 +53,8 @@ export function nextAttemptInMs(
 const maxRetryAfterMs = 24 * 60 * 60 * 1000;
 
 /**
- * The policy for errors that the step's `retry` does not name. It applies only to calls that were not carried out or do no harm when they are made
- * twice, because a throttled call or a short network failure should not fail a job. Any other error is final unless the step's own policy names it.
+ * The policy for errors that the step's `retry` does not name. A throttled call or a short network failure should not fail a job. The policy applies
+ * only to calls that were not carried out or do no harm when they are made twice. Any other error is final unless the step's own policy names it.
  */
 export const transientPolicy: RetryPolicy = {
   maxAttempts: 3,

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonValue } from "../../json/json.ts";
 import { type ProblemList, pointerTo, quoted } from "../../problem.ts";
 
 /**
- * Warns of the template syntax of other languages. Here it would be plain text, which is rarely intended. There is no warning for a text with `{{ …
- * }}` that matches no known form, because it may be a template for another program.
+ * Warns of the template syntax of other languages. Here it would be plain text, which is rarely intended. There is no warning for a text with
+ * `{{ … }}` that matches no known form, because it may be a template for another program.
  */
 export function warnOfForeignTemplate(value: JsonValue, pointer: string, warnings: ProblemList): void {
   if (typeof value === "string") {

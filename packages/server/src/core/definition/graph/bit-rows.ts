@@ -57,7 +57,7 @@ export class BitRows {
   values(row: number): number[] {
     const values: number[] = [];
     for (let offset = 0; offset < this.#wordsPerRow; offset++) {
-      // Each turn removes the lowest bit.
+      // `rest & (rest - 1)` is `rest` without its lowest bit.
       for (let rest = this.#word(row * this.#wordsPerRow + offset); rest !== 0; rest = (rest & (rest - 1)) >>> 0) {
         values.push(offset * 32 + 31 - Math.clz32(rest & -rest));
       }

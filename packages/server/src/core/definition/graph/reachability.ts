@@ -113,7 +113,7 @@ function refuseUnsoundRegions(steps: readonly GraphStep[], graph: StepGraph, pro
   const regions = regionsOf(steps, graph);
   for (const { fork, branch, first } of regions.takenStarts) {
     const place = describeRegion(regions.of[first] ?? regionThatBeginsAt(first, regions), steps);
-    const detail = `${quoted(nameOf(steps, first))} is ${place} already; each branch has steps of its own, and only ${quoted(nameOf(steps, fork))} may lead to the first step of this branch`;
+    const detail = `${quoted(nameOf(steps, first))} is ${place} already; each branch has steps of its own, and only ${quoted(nameOf(steps, fork))} may lead to the first steps of its branches`;
     problems.add(pointerToStart(fork, branch), detail);
   }
   for (const edge of crossings(regions, graph)) refuseCrossing(edge, steps, regions, problems);
@@ -133,8 +133,8 @@ function refuseUnsoundRegions(steps: readonly GraphStep[], graph: StepGraph, pro
 }
 
 /**
- * Refuses a region whose branches have a path that is too long. Reports only the outermost region of this kind, because the paths in the regions
- * inside it are even longer.
+ * Refuses a region whose path may be too long. Reports only the outermost region of this kind, because the paths of the regions inside it are even
+ * longer.
  */
 function refuseLongPath(region: Region, steps: readonly GraphStep[], problems: ProblemList): void {
   const { fork, around } = region;

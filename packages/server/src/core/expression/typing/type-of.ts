@@ -53,8 +53,9 @@ export interface ExpressionType {
 }
 
 /**
- * Returns the type of an expression. If there are neither problems nor parts that may fail, an evaluation fails only because a number or a time is
- * outside its range, or because its budget is used up. This does not hold once the budget of `scope` is used up, because the types are unknown then.
+ * Returns the type of an expression. If there are neither problems nor parts that may fail, an evaluation fails only for two reasons: a number or a
+ * time is outside its range, or the evaluation needs more than its own budget. Once `scope.budget` is used up, the types are unknown, and an
+ * evaluation may also fail for other reasons.
  */
 export function typeOf(expression: Expression, scope: TypeScope): ExpressionType {
   const typing = new Typing(expression.source, scope);
@@ -67,7 +68,7 @@ class Typing {
   readonly mayFail: Finding[] = [];
   readonly #source: string;
   readonly #scope: TypeScope;
-  /** The types of the current items of the macros around the node. */
+  /** The types of the macro variables, by slot. */
   readonly #variables: Type[] = [];
 
   constructor(source: string, scope: TypeScope) {
@@ -283,7 +284,7 @@ class Typing {
     this.#mustBe(node, this.type(node, facts), kinds.boolean, "where true or false is needed");
   }
 
-  /** Reports when the value cannot be of these kinds, or may also be of others. Returns whether it can be of these. */
+  /** Reports a value that cannot be of an allowed kind, or that may also be of another kind. Returns whether it can be of an allowed kind. */
   #mustBe(node: Node, type: Type, allowed: Kinds, wanted: string): boolean {
     const found = kindsOf(type);
     if (found === noTypes) return false;
@@ -308,7 +309,7 @@ class Typing {
     return resultOf(node, left, right, result);
   }
 
-  /** The type of an operation on two known operands, which is evaluated. Undefined when one is unknown, or the evaluation would cost too much. */
+  /** Evaluates an operation on two constants, for its type. Returns undefined if an operand is not constant, or if the operation costs too much. */
   #folded(node: NodeOf<"binary">, left: Type, right: Type): Type | undefined {
     const one = onlyValueOf(left);
     const other = onlyValueOf(right);
@@ -425,7 +426,7 @@ function add(findings: Finding[], finding: Finding): void {
 
 const charactersPerUnit = 16;
 /**
- * The units of evaluation that one operation on constants may take, which is 8 µs. They are enough for two texts of almost 1,600 characters together.
+ * The units of evaluation that one operation on constants may take. They take 8 µs, and are enough for two texts of almost 1,600 characters together.
  * The work is bounded because a definition's constants may have half a megabyte and may be used in thousands of operations.
  */
 const maxFoldingWork = 200;

@@ -25,8 +25,8 @@ export function holdsPayloads({ readsPayloads }: Plan, { state }: Job): boolean 
 }
 
 /**
- * The numbers of the kept events whose payloads the job needs while these facts are applied. All are for one visit of one wait, so that the bound on
- * what a commit reads applies to this wait alone. When the job reaches another wait with payloads, it continues in the next commit.
+ * The numbers of the kept events whose payloads the job needs while these facts are applied. These events are all for one visit of one wait, so that
+ * the bound on what a commit reads applies to this wait alone. When the job reaches another wait with payloads, it continues in the next commit.
  */
 export function payloadsToRead(plan: Plan, { state }: Job, facts: readonly UntimedFact[]): number[] {
   if (state.status === "SUCCEEDED") return [];
@@ -92,11 +92,11 @@ export function awaitedBy(
 
 /** Whether the output of the wait, or an expression, may read the payload of this event. */
 export function readsPayload({ work }: WaitPlanStep, eventId: string): boolean {
-  return work.payloadRule !== undefined || work.payloadReaders.has(eventId);
+  return work.payloadRule !== undefined || work.readPayloads.has(eventId);
 }
 
 interface VisitAhead extends WaitVisit {
-  /** True when the job is in the step already. False when it is on its way to the step. */
+  /** False while the branch is still on its way to the step. */
   readonly isEntered: boolean;
   /** The events for which the visit waits, if expressions gave them. Undefined when the version's rule names them. */
   readonly awaited?: AwaitedEvents | undefined;
@@ -104,8 +104,8 @@ interface VisitAhead extends WaitVisit {
 
 /**
  * Returns at most one step for each branch: the step in which it waits or continues after a resume, or else the step that it enters next. A commit
- * reads the payloads of one visit only. Branches that are on their way to a step come first, because they need nothing but the payloads to continue.
- * So each of them gets its turn.
+ * reads the payloads of one visit only. Branches that are on their way to a step come first: with its payloads, such a branch can enter the step in
+ * this commit, and leaves the next commit to another branch.
  */
 function visitsAhead(plan: Plan, state: UnfinishedState): readonly VisitAhead[] {
   const cursors: readonly AnyCursor[] = state.cursors;

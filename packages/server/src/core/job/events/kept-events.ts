@@ -5,8 +5,8 @@ import { runKeyOf } from "../history.ts";
 import type { AddressedEvent, Progress, WaitVisit } from "../job-state.ts";
 
 /**
- * The number of the event that counts for this visit of a wait step. An event that was sent only for this visit, or that the visit has claimed, comes
- * before an event for any wait.
+ * The number of the kept event that this visit of a wait step may use. An event that was sent only for this visit, or that the visit has claimed,
+ * comes before an event for any wait.
  */
 export function keptFor(progress: Progress, eventId: string, visit: WaitVisit): number | undefined {
   return addressedTo(progress, eventId, visit) ?? getOwn(progress.bufferedEvents, eventId);
@@ -72,8 +72,8 @@ export function noteEvent(
 }
 
 /**
- * Removes the events that a visit consumed. Also removes those sent only for this visit or an earlier one, because no visit can consume them any
- * more. An event that the visit claimed and did not consume is available to other waits again.
+ * Removes the events that a visit consumed. Also removes events that were sent only for this visit or an earlier visit of the step, because no visit
+ * can consume them any more. An event that the visit claimed and did not consume is available to other waits again.
  */
 export function forgetEvents(progress: Progress, consumed: ReadonlySet<number>, ended: WaitVisit): Progress {
   const { branch = mainBranch, step, visit } = ended;

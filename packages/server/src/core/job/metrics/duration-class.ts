@@ -9,7 +9,6 @@ export function durationClassOf(durationMs: number): number {
   return durationMs < 1 ? 0 : 1 + Math.floor(Math.log(durationMs) / Math.log(growth));
 }
 
-/** The durations in one class: their number, their sum and the longest one. */
 export interface DurationCount {
   readonly durationClass: number;
   readonly count: number;

@@ -31,7 +31,7 @@ export interface Count {
 /** The part of a job's life before the counted entries. */
 export interface EarlierLife {
   readonly createdAt: Timestamp;
-  /** How the job had ended, if it had ended. */
+  /** The job's end, if the job was FAILED or CANCELLED. */
   readonly end: JobEnd | undefined;
   /** The start of a visit that began before the counted entries; undefined when it is not known. */
   readonly startOf: (run: StepRunKey) => Timestamp | undefined;
@@ -42,13 +42,12 @@ export interface JobEnd {
   readonly at: Timestamp;
 }
 
-/** The fields of a history entry that counting needs. */
 export type CountedEntry = Pick<HistoryEntry, "type" | "at"> & Partial<StepRunKey>;
 
 /**
  * Counts these entries of one job. When a job is resumed, its earlier end no longer counts: one is subtracted at the time of that end. The counts are
- * the same whether an entry is counted in its own commit or later. The job's row was locked when the entry was written, so everything on which the
- * entry depends had been committed. The count is incomplete when `earlier` lacks something that the entries need.
+ * the same whether an entry is counted in its own commit or later, because the job's row was locked when the entry was written: everything on which
+ * the entry depends had been committed before. The count is incomplete when `earlier` lacks something that the entries need.
  */
 export function countEntries(
   earlier: EarlierLife,

@@ -17,8 +17,8 @@ export class CarriedBytes {
   }
 
   /**
-   * The error when a branch carries too much; undefined when it does not. A value counts once for each place where it is. The reason: the result must
-   * not change when the job is stored and read again, and after that, equal values cannot be recognized as one value any more.
+   * The error when a branch carries too much; undefined when it does not. A value counts once for each place where it is. Otherwise
+   * the result would change when the job is stored and read again, because one value in two places may be read as two equal values.
    */
   excess({ properties, slots = {} }: Carried): StepError | undefined {
     const places = [...Object.entries(properties), ...Object.entries(slots)];

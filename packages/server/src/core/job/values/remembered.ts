@@ -49,8 +49,8 @@ export function remember(carried: Carried, step: PlanStep, { input, outcome, eve
 function isAskedLater(slot: string, { slots, parts }: Remembering): boolean {
   if (slot === errorSlot) return slots.has(slot);
   const base = baseOf(slot);
-  // The time of an event also shows that the event came, so it stays as long as the payload. In the same way, the slot of a whole value shows that
-  // there was a value.
+  // The time of an event also shows that the event came, so the time stays as long as the payload. The slot of a whole value also shows that there
+  // was a value, so it stays as long as any property of the value.
   const asked =
     parts.get(base) ?? (base.endsWith("/sentAt") ? parts.get(base.replace(/sentAt$/, "payload")) : undefined);
   return slot === base ? asked !== undefined : asked === "whole" || slots.has(slot);

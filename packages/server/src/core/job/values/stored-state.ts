@@ -47,7 +47,7 @@ export interface LeanCursor {
 }
 
 /**
- * Returns the state as it is stored. `leave` takes the values that have numbers out of a cursor, and returns the rest of the cursor and these
+ * Returns the state as it is stored. `leave` removes from a cursor the values that have numbers, and returns the rest of the cursor and these
  * numbers.
  */
 export function storedState(
@@ -80,7 +80,7 @@ export interface ValueNumbers {
   readonly results?: Readonly<Record<string, number>>;
   /** For each property, by its name: the number of the value that has the property. */
   readonly properties?: Readonly<Record<string, number>>;
-  /** For each slot: the number of the stored value that is the slot's value, or of the value of which the slot has one property. */
+  /** For each slot: the number of the stored value that is the slot's value, or that contains the slot's value as a property. */
   readonly slots?: Readonly<Record<string, number>>;
 }
 
@@ -241,7 +241,6 @@ export function isRead(branch: string, cursorOf: (branch: string) => AnyCursor |
   return [...withAround(branch)].every((path) => countUnread(cursorOf(path)) === 0);
 }
 
-/** The number of values of a cursor that were not read. */
 export function countUnread(cursor: AnyCursor | undefined): number {
   if (cursor === undefined) return 0;
   const { results = {}, ...places } = placesIn(cursor);

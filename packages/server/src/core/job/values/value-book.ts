@@ -52,8 +52,8 @@ export class ValueBook {
   readonly #added: NewValue[] = [];
   readonly #maxInlineBytes: number;
   /**
-   * The number of extracts so far. Each extract gets the negated sequence number of another entry of the commit, beginning with the last entry. There
-   * are always enough entries, because a commit adds an extract for a branch only with an entry about that branch.
+   * The number of extracts so far. The first extract gets the negated sequence number of the commit's last entry, the second that of the entry
+   * before, and so on. There are always enough entries, because a commit adds an extract for a branch only with an entry about that branch.
    */
   #extractCount = 0;
   #input: JsonObject | undefined;

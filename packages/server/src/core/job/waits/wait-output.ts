@@ -7,14 +7,13 @@ import type { ConsumedEvent } from "./consumed-events.ts";
 
 export interface WaitOutput {
   readonly output: JsonValue;
-  /** The schema that the output must fit. */
   readonly outputSchema: Schema;
 }
 
 /**
  * Makes the output of a wait step: the part of its input that its output definition accepts, and the properties that the events of this visit
- * brought. A property that only events can bring is taken from nowhere else, so that an earlier answer never counts for this visit. `consumed` is in
- * the order of `eventIds`. When several events have a property, the first one counts.
+ * brought. A property that only events can bring is taken from nowhere else, so that no event of an earlier visit counts for this one. `consumed` is
+ * in the order of `eventIds`. When several events have a property, the first one counts.
  */
 export function waitOutput(
   step: WaitPlanStep,

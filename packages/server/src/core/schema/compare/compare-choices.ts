@@ -20,7 +20,6 @@ import {
   tooLarge,
 } from "./outcome.ts";
 
-/** Compares by the keywords that few schemas have. */
 export function compareRareRules(from: Known, rules: RareRules, kind: TypeSet, comparer: Comparer): Outcome {
   const { oneOf, not, conditional, multipleOf, uniqueItems } = rules;
   const parts: Outcome[] = [];
@@ -40,7 +39,7 @@ export function compareAnyOf(from: Known, alternatives: readonly Schema[], kind:
   return anyOf(outcomes, misfitsOf(outcomes, "anyOf"));
 }
 
-/** All values fit when they fit one alternative and cannot fit another one. This is so with tags such as `{"kind": {"const": "card"}}`. */
+/** All values fit when all fit the same alternative and none can fit another one. This is so with tags such as `{"kind": {"const": "card"}}`. */
 function compareOneOf(from: Known, alternatives: readonly Schema[], kind: TypeSet, comparer: Comparer): Outcome {
   if (!comparer.charge(1)) return tooLarge;
   const outcomes = compareCandidates(from, alternatives, kind, comparer);
@@ -81,7 +80,7 @@ function compareConditional(
   const tested = comparer.withoutAssumptions.compareTypes(from, condition, kind);
   if (tested.allFit) return comparer.compareTypes(from, consequent, kind);
   if (tested.noneFits) return comparer.compareTypes(from, alternative, kind);
-  // The values that do not fit the condition cannot be described completely. So all values of `from` are compared in their place.
+  // The values that do not fit the condition cannot be described completely. So all values of `from` are compared with `alternative`.
   const fitting = from.and(condition);
   return eachOf([
     comparer.compareTypes(fitting, consequent, kind & fitting.types),

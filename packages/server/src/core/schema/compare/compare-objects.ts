@@ -61,7 +61,7 @@ function compareValueOf(
   return mayNotFit(target === nothing ? "there, but is not allowed" : "a value that does not fit");
 }
 
-/** Compares the values of the properties that neither schema names. Such properties need not be there. */
+/** Compares the values of the properties that neither schema names. Such properties need not be there, so a misfit is uncertain. */
 function compareAdditional(
   from: Known,
   target: Schema,
@@ -96,7 +96,6 @@ function comparePattern(
     : mayNotFit(`an object with properties that match the pattern ${pattern.source} and do not fit`);
 }
 
-/** Compares objects by the keywords that few schemas have. */
 export function compareObjectRarely(from: Known, rules: RareRules, comparer: Comparer): Outcome {
   const { minProperties, maxProperties, propertyNames, dependentRequired } = rules;
   const parts: Outcome[] = [];

@@ -16,7 +16,7 @@ import { describeTypes, noTypes, type TypeSet, typeOf, typeSets } from "../type-
 import { type Known, maxChecksPerValue, maxTriedValues } from "./known.ts";
 import { allOf, eachOf, fits, isVoid, mayNotFit, neverFits, type Outcome } from "./outcome.ts";
 
-/** Compares values with `to` one by one. The list must be complete: the outcome also holds for a schema that allows only these values. */
+/** Compares values with `to` one by one. The list must have every possible value, because the outcome must hold for all of them. */
 export function compareValues(values: readonly JsonValue[], to: Schema): Outcome {
   return eachOf(values.map((value) => compareValue(value, to)));
 }

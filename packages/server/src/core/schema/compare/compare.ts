@@ -75,13 +75,11 @@ export class SchemaComparison implements Comparer {
     return this.#withoutAssumptions;
   }
 
-  /** Takes the cost of this many comparisons from the budget. Returns false when not enough is left. */
   charge(comparisons: number): boolean {
     this.#budget.remaining -= comparisons;
     return this.#budget.remaining >= 0;
   }
 
-  /** Compares the values that fit all of `fromSchemas` with `toSchema`. */
   compare(fromSchemas: readonly Schema[], toSchema: Schema): Outcome {
     const from = fromSchemas.map(dereferenced);
     const to = dereferenced(toSchema);
@@ -136,7 +134,6 @@ export class SchemaComparison implements Comparer {
     return cases === undefined ? outcome : eachOf(cases.map((one) => this.#compareKnown(one, to)));
   }
 
-  /** Compares only those values of `from` that have one of the types. */
   compareTypes(from: Known, to: Schema, types: TypeSet): Outcome {
     const accepted = acceptedTypes(to);
     const rejected = types & ~accepted;

@@ -80,7 +80,7 @@ export class Known {
     return this.#rare.some(({ multipleOf }) => multipleOf !== undefined && isMultipleOf(multipleOf, divisor));
   }
 
-  /** The possible numbers of items. An array ends at the latest before the first item that no value fits. */
+  /** The possible numbers of items. An array ends at the latest before the first item whose schema no value fits. */
   get itemCountRange(): Range {
     return this.#arrays.reduce(
       (range, { prefix = [], items, minItems, maxItems }) => {
@@ -125,7 +125,7 @@ export class Known {
     return typesOfAll(this.property(name)) !== noTypes;
   }
 
-  /** The schemas that the property's value fits, if an object has it. This does not check whether an undeclared name matches a pattern. */
+  /** The schemas that the property's value fits. In a schema with patterns, nothing is claimed about an undeclared name, because it may match one. */
   property(name: string): readonly Schema[] {
     return this.#objects.flatMap(({ properties, patterns, additional }) => {
       const declared = properties.get(name);
@@ -208,7 +208,7 @@ export class Known {
     return new Known([...this.constraints, schema], this.#assumed, this.#caseCount);
   }
 
-  /** One case for each alternative of the first list. Undefined when there is no list, or when there would be too many cases. */
+  /** One case for each alternative of the first list in `#alternatives`. Undefined when there is no list, or when there would be too many cases. */
   get cases(): readonly Known[] | undefined {
     const [first] = this.#alternatives;
     if (first === undefined) return undefined;

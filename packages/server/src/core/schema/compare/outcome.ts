@@ -106,7 +106,7 @@ const maxMisfits = 10;
 function outcomeOf(allFit: boolean, noneFits: boolean, parts: readonly Outcome[]): Outcome {
   if (allFit) return noneFits ? isVoid : fits;
   const all = parts.flatMap((part) => (part.allFit ? [] : part.misfits));
-  // A certain misfit explains why no value fits. So the certain ones come first, and the others are cut off before them.
+  // A certain misfit explains why no value fits. So certain misfits come first: `maxMisfits` cuts off the end of the list.
   const ordered = noneFits
     ? [...all.filter(({ isCertain }) => isCertain), ...all.filter(({ isCertain }) => !isCertain)]
     : all;

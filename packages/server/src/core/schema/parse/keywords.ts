@@ -122,13 +122,11 @@ function readItems(raw: RawObject, readSchema: ReadSchema): Schema | undefined {
   return undefined;
 }
 
-/** Reads the schema that is the value of a keyword. */
 export function readSchemaAt(raw: RawObject, keyword: string, readSchema: ReadSchema): Schema | undefined {
   const value = raw.fields[keyword];
   return value === undefined ? undefined : readSchema(value, raw.pointerTo(keyword));
 }
 
-/** Reads the list of schemas that is the value of a keyword. */
 export function readSchemas(raw: RawObject, keyword: string, readSchema: ReadSchema): readonly Schema[] | undefined {
   const schemas = raw.fields[keyword];
   if (schemas === undefined) return undefined;
@@ -140,7 +138,6 @@ export function readSchemas(raw: RawObject, keyword: string, readSchema: ReadSch
   return schemas.map((schema, index) => readSchema(schema, pointerTo(pointer, index)));
 }
 
-/** Reads the named schemas that are the value of a keyword. */
 export function readNamedSchemas(raw: RawObject, keyword: string, readSchema: ReadSchema): Map<string, Schema> {
   const listed = raw.fields[keyword];
   const schemas = new Map<string, Schema>();

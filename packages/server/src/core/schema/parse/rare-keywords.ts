@@ -3,7 +3,6 @@ import { anything, type Conditional, type RareRules } from "../node.ts";
 import { noRareRules } from "../rare-rules.ts";
 import { type ReadSchema, readSchemaAt, readSchemas, refuseEmptyRange } from "./keywords.ts";
 
-/** Reads the keywords that few schemas have; undefined when there is none. */
 export function readRareRules(raw: RawObject, readSchema: ReadSchema): RareRules | undefined {
   if (!Object.keys(raw.fields).some((keyword) => rareKeywords.has(keyword))) return undefined;
   const rules: RareRules = {

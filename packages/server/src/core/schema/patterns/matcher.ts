@@ -26,7 +26,7 @@ export function compiled(source: string, work: number): Matcher {
 const matchers = new Map<string, Matcher & { readonly bytes: number }>();
 let bytesInUse = 0;
 
-/** The bound on all matchers together. It is enough for some thousand usual patterns. */
+/** The bound on all matchers together. It is enough for a few thousand usual patterns. */
 const maxMatcherBytes = 32 * 1024 * 1024;
 
 function forgetBeyond(added: string, bytes: number): void {
@@ -39,8 +39,8 @@ function forgetBeyond(added: string, bytes: number): void {
 }
 
 /**
- * RE2 remembers the states that it has met, by default in up to 8 MiB. Many definitions may have many patterns, so each gets little. A usual pattern
- * needs far less. `RE2Set` is used because it is the part of re2js in which this memory can be set. It is also the fastest part.
+ * RE2 remembers the states that it has met, by default in up to 8 MiB. Many definitions may have many patterns, so each pattern gets only this much.
+ * A usual pattern needs far less. `RE2Set` is used because it is the part of re2js in which this memory can be set. It is also the fastest part.
  */
 const stateBytes = 256 * 1024;
 
@@ -62,18 +62,18 @@ function compile(source: string, work: number): Matcher & { readonly bytes: numb
 
 /**
  * The cost of each match without its characters, in checks of about 20 ns (measured: 100 ns). Once all states of the automaton are known, each
- * character costs one look-up. When there are too many states, each character costs one step for each instruction.
+ * character costs one look-up.
  */
 const checksPerMatch = 4;
 
-/** Each character costs one step for each instruction. An instruction that searches hundreds of ranges takes longer. */
+/** When there are too many states, each character costs one step for each instruction, or more if the instruction has many ranges. */
 function stepsPerCharacter({ prog }: RE2Set): number {
   return prog.inst.reduce((sum, { runes }) => sum + 1 + Math.log2(1 + runes.length) / 4, 0);
 }
 
 /**
- * Whether the pattern has so few states that all of them can be found now. Once they are found, no text can cause expensive work. Nearly all patterns
- * that people write are like this.
+ * Finds all states of the pattern. Returns false if there are too many. Once all are found, no text can cause expensive work. Nearly all patterns
+ * that people write have few states.
  */
 function hasFewStates({ dfa }: RE2Set, maxSteps: number): boolean {
   const states = new Set<State>(dfa.startStates.values());

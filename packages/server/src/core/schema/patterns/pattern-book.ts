@@ -1,7 +1,7 @@
 import { type Pattern, problemOfPattern, readPattern } from "./pattern.ts";
 
 /**
- * The patterns of one document, each text once. The total work of compiling them is bounded, because one value may need all of them, and every other
+ * The different patterns of one document. The total work of compiling them is bounded, because one value may need all of them, and every other
  * request waits while they are compiled. No bound applies to the patterns of a registered version.
  */
 export class PatternBook {
@@ -44,7 +44,7 @@ export class PatternBook {
 
 /** The maximum length of a pattern's text, in UTF-16 units. */
 export const maxPatternLength = 1_000;
-/** The bound counts checks, and is reached after about 5 ms. It is enough for two hundred declared properties together with a hundred patterns. */
+/** The bound on the checks for matching names: about 5 ms. It is enough for two hundred declared properties with a hundred patterns. */
 const maxNameChecks = 200_000;
 /** Compiling patterns of this much work takes at most 35 ms (`npm run bench -- definitions`). It is enough for 300 usual patterns. */
 export const maxPatternWork = 10_000;

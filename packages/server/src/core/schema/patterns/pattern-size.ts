@@ -6,7 +6,7 @@ export interface PatternSize {
   readonly ranges: number;
   /** The ranges that the pattern's text names. They are sorted when the pattern is compiled. */
   readonly readRanges: number;
-  /** The characters for which the parser looks up upper and lower case one by one, because of `(?i)`. */
+  /** The characters whose upper and lower case the parser looks up one by one, because of `(?i)`. */
   readonly foldedCharacters: number;
 }
 
@@ -143,7 +143,7 @@ const rangesPerUnicodeClass = 800;
 const rangesPerFold = 4;
 const maxFoldedRanges = 3_000;
 
-/** How many characters the ranges of a class hold. A bound that is written as an escape may be any character. */
+/** How many characters the ranges of a class hold. An end of a range that is written as an escape may be any character. */
 function charactersIn(element: string): number {
   let count = 0;
   for (const [, low = "", high = ""] of element.matchAll(range)) {

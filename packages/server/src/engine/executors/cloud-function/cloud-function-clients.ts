@@ -11,8 +11,8 @@ export interface LambdaAccess {
 
 /**
  * - `service`: the service's own credentials, found by the SDK's standard chain.
- * - `role`: a role that the service assumes. It includes the organization, which is the external id that tells the role's owner for whom the service
- *   acts. So two organizations never share the access that one of them was given.
+ * - `role`: a role that the service assumes, with the organization as the external id, which the role's owner can require. Because the organization
+ *   is part of the identity, two organizations never share a client.
  * - `placeholder`: made-up credentials for emulators. LocalStack reads the account from them.
  */
 export type Identity =

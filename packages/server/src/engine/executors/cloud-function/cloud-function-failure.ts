@@ -4,7 +4,7 @@ import { AnswerTooLargeError } from "./cloud-function-answer-bound.ts";
 import { RoleError } from "./cloud-function-role.ts";
 import type { FunctionTarget } from "./cloud-function-target.ts";
 
-/** The details of the failed call that its message may name. */
+/** What the message about a failed call may name. */
 export interface FailedCall {
   readonly target: FunctionTarget;
   readonly signal: AbortSignal;
@@ -146,8 +146,8 @@ const throttlingNames = new Set([
 ]);
 
 /**
- * The failure of a call that may succeed later. After a ResourceConflictException (status 409) it may, because the function is being created or
- * updated, and will be ready soon.
+ * The failure of a call that may succeed later. A ResourceConflictException (status 409) means that the function is being created or updated, and
+ * will be ready soon.
  */
 function temporaryFailure({ name, status = 0, message }: Fault, service: string): CallFailure | undefined {
   if (status === 429 || throttlingNames.has(name))

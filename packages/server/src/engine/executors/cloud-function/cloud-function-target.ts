@@ -75,7 +75,7 @@ export function checkConfig(config: JsonObject, settings: CloudFunctionSettings)
     problems.push({ pointer: "/endpoint", detail: "is not an address; give one such as http://localhost:3002" });
   }
   if (typeof roleArn === "string" && roleArn.split(":")[4] !== accountId) {
-    // A role in another account would also need a policy on the function. More likely, one of the two numbers is a typing error.
+    // A role in another account would also need a policy on the function. More likely, one of the two account ids is mistyped.
     problems.push({
       pointer: "/roleArn",
       detail: "is a role of another account than `accountId`; name a role of the function's account",
@@ -138,10 +138,10 @@ function partitionOf(region: string): string {
 }
 
 /**
- * Whether the address is Lambda itself (such as a VPC's own endpoint for it) and not an emulator. Requests to the two differ in the function's name
- * and in the credentials. A request to Lambda names the function by its ARN, because AWS would look for a plain name in the caller's own account. A
- * request to an emulator has the plain name in its path; serverless-offline accepts no other name. Only AWS may receive a request that is signed with
- * the service's credentials, because the request carries their session token.
+ * Whether the address is Lambda itself (such as a VPC's own endpoint for it) and not an emulator. Requests to Lambda and to an emulator differ in the
+ * function's name and in the credentials. A request to Lambda names the function by its ARN, because AWS would look for a plain name in the caller's
+ * own account. A request to an emulator has the plain name in its path; serverless-offline accepts no other name. Only AWS may receive a request that
+ * is signed with the service's credentials, because the request carries their session token.
  */
 function isLambda({ protocol, hostname }: URL): boolean {
   return protocol === "https:" && lambdaHost.test(hostname);

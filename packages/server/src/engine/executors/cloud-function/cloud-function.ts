@@ -45,7 +45,7 @@ const maxErrorBytes = 256 * 1024;
 
 /**
  * The SDK's timeout is longer than the attempt's timeout by this margin. Normally the signal ends the call first. The SDK's timeout is for callers
- * that pass no signal. The margin keeps it from cutting off an answer that arrived just in time.
+ * whose signal has no timeout. The margin keeps it from cutting off an answer that arrived just in time.
  */
 const requestTimeoutMarginMs = 200;
 

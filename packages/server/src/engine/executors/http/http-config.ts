@@ -23,7 +23,7 @@ export function configSchema(maxOutputBytes: number): JsonObject {
       },
       query: {
         description:
-          "Parameters to add to the query of the url, by name. If a value is a list, the parameter is added once for each item. If it is null, it is not added.",
+          "Parameters to add to the query of the url, by name. If a value is a list, the parameter is added once for each item. A parameter whose value is null is not added.",
         type: "object",
         additionalProperties: { anyOf: [...scalar, { type: "null" }, { type: "array", items: { anyOf: scalar } }] },
       },

@@ -26,7 +26,6 @@ export function readableText(bytes: Buffer, contentType: string | undefined): st
   return type === undefined || kindOf(type) === "binary" ? "" : bytes.toString("utf8");
 }
 
-/** Parses the content type that the other side sent; undefined when it is missing or cannot be parsed. */
 function mimeTypeOf(contentType: string | undefined): MIMEType | undefined {
   try {
     return contentType === undefined ? undefined : new MIMEType(contentType);

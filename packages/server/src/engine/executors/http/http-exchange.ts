@@ -78,7 +78,6 @@ function locationOf(
   return isFollowed && typeof location === "string" ? location : undefined;
 }
 
-/** Makes the request that a redirect asks for. */
 function redirected(request: HttpRequest, location: string, rule: AddressRule): HttpRequest {
   const { method, url } = request;
   const target = URL.parse(location, url.href);

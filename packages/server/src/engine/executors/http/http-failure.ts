@@ -6,7 +6,6 @@ import { BodyTooLargeError, UnreadableBodyError } from "./http-body.ts";
 import { InterimAnswersError, RedirectError } from "./http-exchange.ts";
 import { type HttpRequest, placeOf } from "./http-request.ts";
 
-/** The facts about a failed request that `failureOf` needs. */
 export interface FailedRequest {
   readonly request: HttpRequest;
   readonly signal: AbortSignal;
@@ -58,7 +57,7 @@ function unconnected(cause: Error, fail: Fail): CallFailure {
   return fail("transient", "ConnectionFailed", `cannot be reached: there is no connection (${code}).`);
 }
 
-/** The failure of an aborted request. The dispatcher owns the signal and makes its own text for this outcome. This text is for other callers. */
+/** The failure of an aborted request. The dispatcher owns the signal and makes its own text for this outcome. The text of this function is for other callers. */
 function abandoned(place: string, { signal, timeoutMs }: FailedRequest): CallFailure {
   if ((signal.reason as { name?: unknown } | undefined)?.name === "TimeoutError") {
     return failed("ordinary", { code: "Timeout", message: `${place} did not answer within ${timeoutMs / 1000} s.` });
@@ -86,10 +85,6 @@ function faultOf(error: unknown): Fault {
   return { name: String(name), code: String(code ?? name) };
 }
 
-/**
- * Whether the answer was invalid. The library has its own error for a message that its parser refuses, for headers that are too long, and for a body
- * whose length differs from the announced one.
- */
 function isInvalid({ name, code }: Fault): boolean {
   return (
     name === "HTTPParserError" || code === "UND_ERR_HEADERS_OVERFLOW" || code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH"

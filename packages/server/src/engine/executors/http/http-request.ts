@@ -4,7 +4,6 @@ import { bounded } from "../call-failure.ts";
 import type { CallRequest } from "../executor.ts";
 import type { HttpConfig, HttpMethod } from "./http-config.ts";
 
-/** One message to one address, ready to be sent. */
 export interface HttpRequest {
   readonly method: HttpMethod;
   readonly url: URL;

@@ -6,7 +6,7 @@ import { addressOf } from "../client-address.ts";
 export interface AllowedOrigins {
   /** The origins that the operator has listed. */
   readonly listed: readonly string[];
-  /** Tells whether an OAuth client of an organization is served at this origin. `network` is the network of the caller (`networkOf`). */
+  /** Tells whether an organization has an OAuth client whose pages have this origin. `network` is the network of the caller (`networkOf`). */
   readonly ofClients: (origin: string, network: string) => boolean | Promise<boolean>;
   /** The service's own origin, whose pages need no permission. */
   readonly own: () => string;
@@ -14,7 +14,7 @@ export interface AllowedOrigins {
   readonly provider: string;
 }
 
-/** Lets pages of the listed origins and of organizations' OAuth clients call the API. Otherwise, only the service's own pages can call it. */
+/** Lets pages of the listed origins and of organizations' OAuth clients call the API. Of all other pages, only the service's own can do so. */
 export function allowOrigins(app: App, { listed, ofClients, own, provider }: AllowedOrigins): void {
   const allowed = new Set(listed);
   app.addHook("onRequest", (request, reply, done) => {

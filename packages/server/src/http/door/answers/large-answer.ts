@@ -4,7 +4,7 @@ import { sizeOfJson } from "../../../core/json/json-size.ts";
 import { JsonText, type ShownValue } from "../../../core/json/json-text.ts";
 
 /**
- * Returns what a handler answers with for a body that may be large. Writing 16 MB at once would hold up all other requests for a tenth of a second.
+ * Prepares a body that may be large; the handler returns the result. Writing 16 MB at once would hold up all other requests for a tenth of a second.
  * So a large body is written in pieces. If several such answers are under way, they share the turns of the event loop: each turn writes one piece.
  */
 export async function largeAnswer<Body extends object>(reply: FastifyReply, body: Body): Promise<Body> {
@@ -72,8 +72,8 @@ function* textsOfList(list: readonly unknown[], maxPiece: number): Generator<str
 }
 
 /**
- * Divides a list into runs. A run is small, or it is a single item. Each run is written by one call, because a call for each of 400,000 numbers takes
- * five times as long.
+ * Divides a list into runs. A run is small, or it is a single item. `JSON.stringify` writes a small run as a whole, because writing each of 400,000
+ * numbers by itself takes five times as long.
  */
 function* runsOf(list: readonly unknown[], maxPiece: number): Generator<readonly unknown[]> {
   let first = 0;
@@ -92,7 +92,7 @@ function* runsOf(list: readonly unknown[], maxPiece: number): Generator<readonly
 }
 
 /**
- * Collects small members in one text. To yield a text for each of 50,000 members, or to make a list of them all first, would take as long again as
+ * Collects small members in one text. To yield a text for each of 50,000 members, or to list all members first, would double the time that
  * `JSON.stringify` takes for them.
  */
 function* textsOfMembers(value: object, maxPiece: number): Generator<string> {

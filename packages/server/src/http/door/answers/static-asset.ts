@@ -7,7 +7,7 @@ import { addVary, takesEncoding } from "./content-encoding.ts";
 export interface Asset {
   readonly type: string;
   readonly etag: string;
-  /** The encodings in which the file is also available compressed. */
+  /** The compressed encodings in which the file is also available. */
   readonly encodings: ReadonlySet<string>;
   read(encoding: "br" | "gzip" | undefined): Buffer;
 }
@@ -28,7 +28,7 @@ export function sendAsset(
   return reply.type(asset.type).send(asset.read(encoding));
 }
 
-/** Makes an asset of a text that only the running service knows. For each encoding, it is compressed once, at the first request. */
+/** Makes an asset of a text that only the running service knows. The text is compressed once for each encoding, at the first request for it. */
 export function assetOfText(type: string, text: string): Asset {
   const content = Buffer.from(text);
   const packed = new Map<string, Buffer>();
