@@ -5,6 +5,7 @@ import { isWait, type Plan, type PlanStep } from "../plan/plan.ts";
 import { type Problem, quoted } from "../problem.ts";
 import type { EventReceived } from "./fact.ts";
 import type { PendingState, RunningState, WaitVisit } from "./job-state.ts";
+import { hasEnough } from "./open-waits.ts";
 import { placeOf } from "./result-rows.ts";
 import type { AnyCursor } from "./resume-point.ts";
 
@@ -42,7 +43,8 @@ export function addressOf(plan: Plan, state: PendingState | RunningState, fact: 
     return { type: "over", detail: `The branch ${quoted(path)} is over.` };
   }
   const visitCount = getOwn(cursor?.carried.visits ?? {}, step) ?? 0;
-  const next = isIn(cursor, step) ? visitCount : visitCount + 1;
+  const takesMore = isIn(cursor, step) && !(cursor !== undefined && hasEnough(plan, cursor));
+  const next = takesMore ? visitCount : visitCount + 1;
   if (visit !== undefined && visit < next) {
     return {
       type: "over",

@@ -5,7 +5,7 @@ import { dueCursors } from "./due-cursors.ts";
 import { awaitedBy, mayComplete } from "./events/event-payloads.ts";
 import type { CallOutcome, EventReceived, UntimedFact } from "./fact.ts";
 import type { JobState, WaitVisit } from "./job-state.ts";
-import { waitFor } from "./open-waits.ts";
+import { waitsInOrder } from "./open-waits.ts";
 import type { AnyCursor } from "./resume-point.ts";
 import { countUnread } from "./values/stored-state.ts";
 
@@ -20,9 +20,11 @@ export function branchesLookedInto(
   facts: readonly UntimedFact[],
   at: Timestamp,
 ): ReadonlySet<string> {
-  return new Set(
-    facts.flatMap((fact) => lookedInto(plan, state, fact, facts, at).flatMap((branch) => [...withAround(branch)])),
-  );
+  const branches = [
+    ...facts.flatMap((fact) => lookedInto(plan, state, fact, facts, at)),
+    ...branchesOfCompletedWaits(plan, state, facts),
+  ];
+  return new Set(branches.flatMap((branch) => [...withAround(branch)]));
 }
 
 function lookedInto(
@@ -37,11 +39,10 @@ function lookedInto(
     case "job.resumed":
     case "parent.called":
     case "parent.left":
+    case "event.received":
       return [];
     case "call.handedBack":
       return isTask(plan, fact.step) ? [fact.branch] : [];
-    case "event.received":
-      return completedWait(plan, state, fact, facts);
     case "step.failed":
       return goesOnAfterFailure(plan, fact) ? [fact.branch] : [];
     case "step.succeeded":
@@ -59,18 +60,33 @@ function isTask(plan: Plan, name: string): boolean {
   return step !== undefined && callOf(step)?.by === "worker";
 }
 
-function completedWait(plan: Plan, state: JobState, fact: EventFact, facts: readonly UntimedFact[]): string[] {
+/**
+ * The branches whose waits the events may complete. Several events with one id complete several waits in one commit: otherwise a later event would
+ * find waits that have enough events and have not ended yet.
+ */
+function branchesOfCompletedWaits(plan: Plan, state: JobState, facts: readonly UntimedFact[]): readonly string[] {
   if (state.status !== "RUNNING") return [];
-  const wait = waitFor(plan, state, fact.eventId, (visit) => isFor(fact, visit));
-  const step = wait && plan.steps.get(wait.stand.name);
-  if (wait === undefined || step === undefined || !isWait(step)) return [];
-  return mayComplete(state.progress, awaitedBy(step, wait.stand), wait.visit, facts) ? [wait.branch] : [];
+  const events = Map.groupBy(
+    facts.filter((fact) => fact.type === "event.received"),
+    ({ eventId }) => eventId,
+  );
+  return [...events].flatMap(([eventId, sent]) => {
+    const waits = waitsInOrder(plan, state, eventId);
+    const anywhere = sent.filter(({ step }) => step === undefined).length;
+    const taking = waits.filter(({ visit }, place) => place < anywhere || sent.some((event) => isFor(event, visit)));
+    const completed = taking.filter(({ stand, visit }) => {
+      const step = plan.steps.get(stand.name);
+      return step !== undefined && isWait(step) && mayComplete(state.progress, awaitedBy(step, stand), visit, facts);
+    });
+    const branches = completed.map(({ branch }) => branch);
+    return branches.length < 2 ? branches : withinBound(state.cursors, branches);
+  });
 }
 
 type EventFact = Omit<EventReceived, "at">;
 
+/** Whether the event was sent only for this visit of a wait. */
 function isFor({ step, branch = mainBranch, visit }: EventFact, of: WaitVisit): boolean {
-  if (step === undefined) return true;
   return step === of.step && branch === (of.branch ?? mainBranch) && (visit === undefined || visit === of.visit);
 }
 
@@ -87,20 +103,31 @@ function goesOnAfterSuccess(plan: Plan, { step: name }: CallFact): boolean {
 type CallFact = Omit<CallOutcome, "at">;
 
 /**
- * The branches that a timer or a resume moves, and the branches around them. A branch with which this commit would read too many values is left to a
- * later commit. A job that runs may end and be resumed in the same commit; its timer then moves all of its branches.
+ * The branches that a timer or a resume moves, and the branches around them. A job that runs may end and be resumed in the same commit; its timer
+ * then moves all of its branches.
  */
 function dueBranches(state: JobState, facts: readonly UntimedFact[], at: Timestamp): readonly string[] {
   if (state.status === "SUCCEEDED") return [];
-  const cursors = new Map<string, AnyCursor>(state.cursors.map((cursor) => [cursor.branch, cursor]));
   const movesOnlyDue = state.status === "RUNNING" && facts.every(({ type }) => type !== "job.resumed");
-  const due = movesOnlyDue ? dueCursors(state.cursors, at) : [...cursors.values()];
+  const due = movesOnlyDue ? dueCursors(state.cursors, at) : state.cursors;
+  return withinBound(
+    state.cursors,
+    due.map(({ branch }) => branch),
+  );
+}
+
+/**
+ * Returns the main line, the moved branches and the branches around them. A branch with which the commit would read too many values is left to a
+ * later commit.
+ */
+function withinBound(all: readonly AnyCursor[], branches: readonly string[]): readonly string[] {
+  const cursors = new Map<string, AnyCursor>(all.map((cursor) => [cursor.branch, cursor]));
   const read = new Set<string>([mainBranch]);
   let valueCount = 0;
-  for (const { branch: moved } of due) {
+  for (const moved of branches) {
     const added = [...withAround(moved)].filter((branch) => !read.has(branch));
     const count = added.reduce((sum, branch) => sum + countUnread(cursors.get(branch)), 0);
-    if (valueCount > 0 && valueCount + count > maxValuesOfDueBranches) continue;
+    if (valueCount > 0 && valueCount + count > maxValuesOfMovedBranches) continue;
     valueCount += count;
     for (const branch of added) read.add(branch);
   }
@@ -108,7 +135,8 @@ function dueBranches(state: JobState, facts: readonly UntimedFact[], at: Timesta
 }
 
 /**
- * The maximum number of values that the due branches may read in one commit. A single branch may read more. A value may have some megabytes. Without
- * the bound, a thousand branches that are due at once would load a gigabyte, for which no node has room.
+ * The maximum number of values that the branches moved by timers, a resume or events with one id may read in one commit. A single branch may read
+ * more. A value may have some megabytes. Without the bound, a thousand branches that are due at once would load a gigabyte, for which no node has
+ * room.
  */
-const maxValuesOfDueBranches = 16;
+const maxValuesOfMovedBranches = 16;

@@ -1,5 +1,5 @@
 import { branchField, comparePaths, mainBranch } from "../branch-path.ts";
-import type { Plan } from "../plan/plan.ts";
+import { isWait, type Plan } from "../plan/plan.ts";
 import type { JobDraft } from "./draft.ts";
 import { awaitedBy } from "./events/event-payloads.ts";
 import { claimEvents } from "./events/kept-events.ts";
@@ -13,11 +13,24 @@ export interface OpenWait {
   readonly visit: WaitVisit;
 }
 
-function openWaits(cursors: Iterable<AnyCursor>): OpenWait[] {
-  return [...cursors].flatMap(({ branch, stand }) => {
-    if (stand?.phase !== "waiting") return [];
+function openWaits(plan: Plan, cursors: Iterable<AnyCursor>): OpenWait[] {
+  return [...cursors].flatMap((cursor) => {
+    const { branch, stand } = cursor;
+    if (stand?.phase !== "waiting" || hasEnough(plan, cursor)) return [];
     return [{ branch, stand, visit: { ...branchField(branch), step: stand.name, visit: stand.visit } }];
   });
+}
+
+/**
+ * Whether the branch is in a wait that has enough events already, and only needs a commit that reads its values. Such a wait takes no more events:
+ * it would have ended if this commit had read its values, so further events are for other waits.
+ */
+export function hasEnough(plan: Plan, { branch, stand }: AnyCursor): boolean {
+  if (branch === mainBranch || stand?.phase !== "waiting") return false;
+  const step = plan.steps.get(stand.name);
+  if (step === undefined || !isWait(step)) return false;
+  const { eventIds, requiredCount } = awaitedBy(step, stand);
+  return eventIds.length - stand.missingEventIds.length >= requiredCount;
 }
 
 /**
@@ -30,12 +43,26 @@ export function waitFor(
   eventId: string,
   isAddressed: (visit: WaitVisit) => boolean,
 ): OpenWait | undefined {
-  if (state.status !== "RUNNING") return undefined;
+  return firstFor(
+    eventId,
+    waitsFor(plan, state, eventId).filter(({ visit }) => isAddressed(visit)),
+  );
+}
+
+/** Returns the waits for an event's id in the order in which they get events with this id. */
+export function waitsInOrder(plan: Plan, state: JobState, eventId: string): readonly OpenWait[] {
+  const waits = waitsFor(plan, state, eventId);
+  if (waits.length < 2) return waits;
+  const sorted = waits.toSorted((one, other) => (isBefore(one, other) ? -1 : 1));
+  return [...sorted.filter((wait) => lacks(wait, eventId)), ...sorted.filter((wait) => !lacks(wait, eventId))];
+}
+
+function waitsFor(plan: Plan, state: JobState, eventId: string): readonly OpenWait[] {
+  if (state.status !== "RUNNING") return [];
   const listing = plan.waitsByEventId.get(eventId) ?? [];
   const isAwaited = ({ awaited, name }: WaitingStep) =>
     awaited?.eventIds.includes(eventId) ?? listing.some((step) => step.name === name);
-  const waits = openWaits(state.cursors).filter(({ stand, visit }) => isAwaited(stand) && isAddressed(visit));
-  return firstFor(eventId, waits);
+  return openWaits(plan, state.cursors).filter(({ stand }) => isAwaited(stand));
 }
 
 /**
@@ -68,7 +95,7 @@ export function offerFreedEvents(draft: JobDraft): void {
   const { state } = draft.job;
   if (draft.isOver || ("progress" in state && bufferedEvents === state.progress.bufferedEvents)) return;
   // The main line is left out, because it claims no event before it has all that it needs.
-  const waits = openWaits(draft.cursors).filter(({ branch }) => branch !== mainBranch);
+  const waits = openWaits(draft.plan, draft.cursors).filter(({ branch }) => branch !== mainBranch);
   const offered = new Set(
     waits.flatMap(({ stand }) => stand.missingEventIds.filter((eventId) => Object.hasOwn(bufferedEvents, eventId))),
   );

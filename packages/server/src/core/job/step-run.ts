@@ -13,8 +13,8 @@ import { checkValue, type Schema } from "../schema/schema.ts";
 import type { Timestamp } from "../time.ts";
 import { maxResultNumbers } from "./branch-result.ts";
 import type { JobDraft } from "./draft.ts";
-import { payloadsFor } from "./events/event-payloads.ts";
-import { claimEvents, forgetEvents, keptFor } from "./events/kept-events.ts";
+import { payloadsAmong, payloadsFor } from "./events/event-payloads.ts";
+import { addressedTo, claimEvents, forgetEvents, keptFor } from "./events/kept-events.ts";
 import { choose, configValue, render } from "./expressions.ts";
 import {
   beginFork,
@@ -389,12 +389,14 @@ export function completeWait(
   { eventIds, requiredCount }: AwaitedEvents,
 ): Next | undefined | "waiting" | "unread" {
   const visit = waitVisitOf(draft, position);
+  // A wait in a branch has claimed its events. The others are for other waits, even those that came before this commit.
+  const keptNumber = draft.branch === mainBranch ? keptFor : addressedTo;
   const consumed = eventIds.flatMap((eventId) => {
-    const eventNumber = keptFor(draft.progress, eventId, visit);
+    const eventNumber = keptNumber(draft.progress, eventId, visit);
     return eventNumber === undefined ? [] : { eventId, eventNumber };
   });
   if (consumed.length < requiredCount) return "waiting";
-  if (isUnread(draft, payloadsFor(draft.progress, step, visit, eventIds))) return "unread";
+  if (isUnread(draft, payloadsAmong(draft.progress, step, consumed))) return "unread";
   const numbers = consumed.map(({ eventNumber }) => eventNumber);
   for (const eventNumber of numbers) draft.changeEvent({ type: "consumed", eventNumber, ...visit, at: draft.at });
   const events = consumedEvents(draft, step, consumed);

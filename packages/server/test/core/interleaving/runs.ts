@@ -257,7 +257,8 @@ export class FaultyRun {
     if (stand?.phase === "calling") return { type: "succeeds", output: { a: 1, b: "one", brought: "one" }, pick: 0 };
     const wakeAt = wakeAtOf(state);
     const missing = stand?.phase === "waiting" ? stand.missingEventIds[0] : undefined;
-    if (missing !== undefined) return { type: "event", eventId: missing, payload: { a: 1, brought: "one" } };
+    const isDue = wakeAt !== null && wakeAt <= this.#now;
+    if (missing !== undefined && !isDue) return { type: "event", eventId: missing, payload: { a: 1, brought: "one" } };
     return { type: "time passes", ms: Math.max(0, (wakeAt ?? this.#now) - this.#now) };
   }
 }

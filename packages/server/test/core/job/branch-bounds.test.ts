@@ -55,6 +55,16 @@ describe("a job with many open branches", () => {
     expect(story.status).toBe("SUCCEEDED");
   });
 
+  test("events with one id read the values of as many waits as they complete, up to a bound", () => {
+    const story = fanOut({ output: "counts" }, wait("last", ["x"], null));
+    const sent = { type: "event.received", eventId: "x", sentBy: someone, keptAs: null } as const;
+    const one = readCount(story, sent);
+    const own = readCount(story, sent, sent) - one;
+    expect(own).toBeGreaterThan(0);
+    expect(readCount(story, sent, sent, sent)).toBe(one + 2 * own);
+    expect(readCount(story, ...Array.from({ length: 100 }, () => sent))).toBeLessThan(24);
+  });
+
   test("a commit that ends, resumes and continues the job reads values of the branches that then continue", () => {
     const story = fanOut({ output: "counts" }, wait("last", ["x"], null));
     expect(readCount(story, due)).toBeLessThan(4);

@@ -77,6 +77,46 @@ describe("an event that is free for other waits again", () => {
   });
 });
 
+describe("a wait in a branch that has enough events, and ends with the next commit", () => {
+  /** The branch on the left claims `x` and gives up. `x` is then enough for the right branch, which has waited longer than `c`. */
+  const freed = () => {
+    const story = new Story([
+      parallel("split", { left: "a", right: "b", third: "c" }, null),
+      { ...wait("a", ["x", "y"], null), timeoutSeconds: 1, ...handled },
+      wait("b", ["x", "z"], null, { match: "any" }),
+      wait("c", ["z"], null),
+      noop("gave-up", null),
+    ]);
+    story.send("x");
+    story.later(1_000);
+    return story;
+  };
+
+  test("leaves further events to other waits", () => {
+    const story = freed();
+    expect(story.send("z")).toBe("matched");
+    expect(story.branches).toEqual(["split:1[right]"]);
+    story.later(0);
+    expect(story.status).toBe("SUCCEEDED");
+  });
+
+  test("takes no event from those that are kept", () => {
+    const story = freed();
+    story.send("z");
+    expect(story.send("z")).toBe("buffered");
+    story.later(0);
+    expect(story.entries.filter(({ type }) => type === "step.succeeded")).toContainEqual(
+      expect.objectContaining({ step: "b", consumed: [1] }),
+    );
+  });
+
+  test("is over for an event that names it", () => {
+    const story = freed();
+    expect(story.send("z", { step: "b", branch: "split:1[right]" })).toBe("buffered");
+    expect(story.send("z", { step: "b", branch: "split:1[right]", visit: 1 })).toBe("ConflictError");
+  });
+});
+
 test("an event for an item that the list does not have is refused once the list is known", () => {
   const story = new Story(
     [forEach("each", { items: "${ input.list }", step: "w", concurrency: 1 }, null), wait("w", ["x"], null)],

@@ -15,6 +15,12 @@ export type EventPayload = { readonly value: JsonValue } | "none" | "tooLarge";
 /** The payloads by event number. The state machine reads nothing itself, so it gets them together with the job. */
 export type EventPayloads = ReadonlyMap<number, EventPayload>;
 
+/** An event that the job keeps for its waits. */
+export interface KeptEvent {
+  readonly eventId: string;
+  readonly eventNumber: number;
+}
+
 export const noPayloads: EventPayloads = new Map();
 
 /** Whether the job holds events with payloads that a wait of its version may read later. Most jobs hold none. For them this check is quick. */
@@ -75,11 +81,19 @@ export function payloadsFor(
   eventIds: readonly string[] = isWait(step) ? step.work.rule.eventIds : [],
 ): number[] {
   if (!isWait(step)) return [];
-  const read = eventIds.filter((eventId) => readsPayload(step, eventId));
+  const kept = eventIds.flatMap((eventId) => {
+    const eventNumber = keptFor(progress, eventId, visit);
+    return eventNumber === undefined ? [] : { eventId, eventNumber };
+  });
+  return payloadsAmong(progress, step, kept);
+}
+
+/** The numbers of those events whose payloads this wait step may read. */
+export function payloadsAmong(progress: Progress, step: WaitPlanStep, kept: readonly KeptEvent[]): number[] {
+  const read = kept.filter(({ eventId }) => readsPayload(step, eventId));
   if (read.length === 0) return [];
   const bare = new Set(progress.bareEvents);
-  const kept = read.flatMap((eventId) => keptFor(progress, eventId, visit) ?? []);
-  return kept.filter((eventNumber) => !bare.has(eventNumber));
+  return read.map(({ eventNumber }) => eventNumber).filter((eventNumber) => !bare.has(eventNumber));
 }
 
 /** Returns the events that a visit waits for: those of the version's rule, or those that expressions gave when the visit began. */

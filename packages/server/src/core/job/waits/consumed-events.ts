@@ -2,13 +2,8 @@ import type { JsonValue } from "../../json/json.ts";
 import type { WaitPlanStep } from "../../plan/plan.ts";
 import { toTime } from "../../time.ts";
 import type { JobDraft } from "../draft.ts";
-import { type EventPayload, readsPayload } from "../events/event-payloads.ts";
+import { type EventPayload, type KeptEvent, readsPayload } from "../events/event-payloads.ts";
 import type { StepError } from "../job-state.ts";
-
-export interface KeptEvent {
-  readonly eventId: string;
-  readonly eventNumber: number;
-}
 
 /** An event that a wait consumes, in the form in which the wait's output and expressions read it. */
 export interface ConsumedEvent {
