@@ -51,8 +51,8 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
 /** Without a scope, somebody runs single files, and each file that is named should run. Only those of the matrix need the scope `all`. */
 const left = process.env.STEPWELL_TEST_SCOPE === undefined ? [matrix] : (leftOut[scope] ?? []);
 /**
- * Files that need a plain PostgreSQL server. Most of them test a stand-in for Citus, which a real Citus cluster does not need, or PostgreSQL's query
- * plans, which such a cluster does not show.
+ * Files that need a plain PostgreSQL server. Most of them test a stand-in for Citus, which is not needed on a real Citus cluster, or PostgreSQL's
+ * query plans, which such a cluster does not show.
  */
 const ofPlainServer =
   "**/{citus,citus-service,one-shard,key-plans,due-plans,queued-task-plans,index-use,uuid-hash}.test.ts";

@@ -11,7 +11,7 @@ export interface Cost {
   readonly serviceMs: number;
   /** Processor time of all processes of a PostgreSQL server on this machine. */
   readonly databaseMs: number | null;
-  /** Processor time of this process, which is the load or the worker. */
+  /** Processor time of this process, which runs the load or the worker. */
   readonly benchMs: number;
   /** Bytes that the database wrote to its log. */
   readonly walBytes: number | null;
@@ -43,7 +43,6 @@ export class CostMeter {
     this.#postmasterPid = postmasterPid;
   }
 
-  /** Runs `work`, and returns its cost and its result. */
   async measure<Result>(work: () => Promise<Result>): Promise<{ readonly cost: Cost; readonly result: Result }> {
     const before = await this.#read();
     const result = await work();

@@ -29,7 +29,7 @@ export interface LoadResult extends LoadSize {
   readonly residentMb: number | null;
 }
 
-/** One measurement: a fresh store, a fresh service process, a warm-up, then the jobs that count. */
+/** Runs one measurement: a fresh store, a fresh service process, a warm-up, then the measured jobs. */
 export async function runLoadBench(
   name: string,
   bench: LoadBench,

@@ -172,7 +172,6 @@ function signIn(homes: StoreHomes, options: BenchOptions) {
   return runSignInBench(homes, size, options.runs ?? defaultRuns.load, progress);
 }
 
-/** This bench starts no service: it measures computing in this process. */
 function definitions(options: BenchOptions): void {
   for (const result of runDefinitionsBench(options.runs ?? defaultRuns.definitions, progress)) report(result);
 }

@@ -54,7 +54,6 @@ export function parseBenchOptions(args: readonly string[]): BenchOptions {
   };
 }
 
-/** The arguments of the command line are incomplete or wrong. */
 export class UsageError extends Error {}
 
 export function oneOf<const Value extends string>(

@@ -32,7 +32,6 @@ export function countingLoop(workflowName: string, times: number): Definition {
   return { workflowName, steps: [counting], definitions: { ...definitions, count } };
 }
 
-/** Returns a workflow that sleeps until this time, and ends. */
 export function oneDelay(workflowName: string, until: string): Definition {
   const definition = definitionOf(workflowName, [{ name: "sleep" }, { name: "end" }], properties);
   const steps = definition.steps.map((step, index) => (index === 0 ? delayed(step, until) : step));
@@ -44,7 +43,6 @@ function delayed(step: object, until: string): object {
   return { ...step, integrationDetails: { ...integrationDetails, type: "/service/delay", config: { until } } };
 }
 
-/** Returns a workflow with one step, which is a task for a worker of this queue. */
 export function oneTask(workflowName: string, queue: string): Definition {
   const definition = definitionOf(workflowName, [{ name: "work" }], properties);
   const steps = definition.steps.map((step) => {

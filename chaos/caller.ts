@@ -15,7 +15,6 @@ export class Caller {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Tells whether a request is under way. */
   get isBusy(): boolean {
     return this.#isBusy;
   }

@@ -75,7 +75,7 @@ export class Campaign {
     return this.#latestLoad;
   }
 
-  /** Returns how many requests are under way right before a fault, and counts the fault if there are any. */
+  /** Returns how many requests are under way right before a fault. Counts the fault if it interrupts at least one request. */
   countInterruption(load: Load): number {
     const inFlight = load.countInFlight();
     if (inFlight > 0) this.#interruptionCount += 1;
@@ -124,7 +124,7 @@ export class Campaign {
     return this.#interruptionCount;
   }
 
-  /** Keeps a copy of a service's log with the recorded history if there are findings. */
+  /** If there are findings, keeps a copy of a service's log beside the record of the requests. */
   keepLog(logFile: string): void {
     if (this.#findings.length > 0) this.recorder.keep(logFile);
   }

@@ -37,7 +37,7 @@ async function runVite(): Promise<number> {
   return await new Promise((resolve) => vite.once("exit", (code) => resolve(code ?? 1)));
 }
 
-/** Compresses the assets once, so that no request has to. Small files, and files of other kinds, get no compressed copy. */
+/** Compresses the assets once, so that no request has to. Small files, and files that are not text, get no compressed copy. */
 async function compressAssets(): Promise<void> {
   const folder = join(target, "assets");
   const files = readdirSync(folder).filter((file) => /\.(js|css|svg|json)$/.test(file));

@@ -8,7 +8,7 @@ import { buildEmptyCluster } from "./build-empty-cluster.ts";
 
 // The build of the dashboard and the compiler run at the same time, since neither needs the output of the other.
 const dashboard = buildDashboard();
-// Each checker checks the shared types anew, so as many checkers as processors take more time than half as many.
+// Each checker checks the shared types anew, so one checker for every two processors is faster than one for each processor.
 const checkers = String(Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2))));
 const compiler = ["node_modules/typescript/bin/tsc", "-b", "--checkers", checkers];
 const compiled = spawnSync(process.execPath, compiler, { stdio: "inherit" });

@@ -62,7 +62,7 @@ ${lines.join("")}} as const;
 `;
 }
 
-/** Returns the field that is an array, in an answer that also has `nextPageToken`. */
+/** Returns the name of the array in an answer that also has `nextPageToken`; undefined for other answers. */
 function itemsFieldOf(
   { operationId, responses }: Operation,
   schemas: ApiDocument["components"]["schemas"],

@@ -63,14 +63,14 @@ export async function runAgainstBench(
   };
 }
 
-/** The program that runs a build. The program is in Git, but works only after `npm run build`. */
+/** This file is in Git, but works only after `npm run build`. */
 const commandLine = "packages/cli/bin/stepwell.js";
 /** Every build has this file, and a clone that is not built does not have it. */
 export const builtFile = "packages/cli/dist/main.js";
 
 type Program = readonly string[] | undefined;
 
-/** The time of a burst: `processorMs` is that of the service and of a PostgreSQL server on this machine. */
+/** `processorMs` is the processor time of the service and of a PostgreSQL server on this machine. */
 interface Burst {
   readonly seconds: number;
   readonly processorMs: number;
@@ -81,7 +81,7 @@ function sumOf(bursts: readonly Burst[]): Burst {
   return { seconds: sum("seconds"), processorMs: sum("processorMs") };
 }
 
-/** Starts both programs and gives them bursts in turn. Returns the bursts of the first and of the second one in pairs. */
+/** Starts both programs and gives them bursts in turn. Each pair has one burst of the first program and one of the second. */
 async function runBursts(
   bench: LoadBench,
   homes: StoreHomes,
@@ -114,7 +114,7 @@ async function startRunner(bench: LoadBench, homes: StoreHomes, program: Program
   const home = await homes.fresh();
   const target = await startTarget(home, program);
   const meter = await CostMeter.open(target.service.pid, home);
-  // The service closes connections without requests, so each burst opens its own, before its time begins.
+  // The service closes idle connections. So each burst opens new connections, before its measurement begins.
   const connected = async <Value>(work: (connections: readonly Connection[]) => Promise<Value>) => {
     const connections = await Connection.openMany(target.port, concurrency);
     const value = await work(connections);
@@ -124,7 +124,6 @@ async function startRunner(bench: LoadBench, homes: StoreHomes, program: Program
   const runJob = await connected((connections) => bench.prepare(target, connections, jobs));
   let from = 0;
   return {
-    /** Runs the next jobs, and returns their times. */
     run: async (many: number): Promise<Burst> => {
       const { cost, result } = await connected((connections) =>
         meter.measure(() => runJobs(connections, runJob, { from, to: from + many })),

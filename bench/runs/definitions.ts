@@ -28,11 +28,11 @@ export interface DefinitionsResult {
   readonly slowest: string;
   /** The processor time, which hardly depends on other work on the machine. */
   readonly cpuMs: number;
-  /** The time of a pattern divided by its work, as `core/schema/patterns/pattern.ts` counts it. */
+  /** The time to compile a pattern, divided by its `work` (see `core/schema/patterns/pattern.ts`). */
   readonly usPerUnit?: number;
 }
 
-/** Measures the most expensive definitions, patterns and values that each bound allows. The bounds were set with the help of these figures. */
+/** Measures the most expensive definitions, patterns and values that the bounds allow. The bounds were set with the help of these figures. */
 export function runDefinitionsBench(runs: number, progress: (line: string) => void): DefinitionsResult[] {
   const config = readConfig({});
   const [executors, limits] = [executorCatalog(config), definitionLimits(config)];

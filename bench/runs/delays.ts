@@ -22,7 +22,7 @@ export interface DelaysResult extends DelaysSize {
   readonly lateP50Ms: number;
   readonly lateP99Ms: number;
   readonly lateMaxMs: number;
-  /** The latency of another organization's jobs of three no-ops: while all sleep, then from the instant until the last submitted sleeper ends. */
+  /** The latency of another organization's jobs: first while all sleepers sleep, then from the instant until the last submitted sleeper ends. */
   readonly neighbourAsleepP50Ms: number;
   readonly neighbourAsleepP99Ms: number;
   readonly neighbourAwakeP50Ms: number;

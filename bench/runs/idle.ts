@@ -37,7 +37,7 @@ export async function runIdleBench(homes: StoreHomes, seconds: number): Promise<
     { open: async (config, logger) => counted(await openStore(config, logger), counts) },
   );
   try {
-    // After this time, the searches that a start makes only once are over.
+    // Some searches run only once, when a node starts. After this time they are over.
     await sleep(5_000);
     const before = { ...counts };
     await sleep(seconds * 1_000);

@@ -15,7 +15,7 @@ export interface MetricsResult {
   readonly store: StoreKind;
   /** Rows of rollups that stand for 10 million jobs of 20 workflows in 30 days. */
   readonly rollupRows: number;
-  /** The times to read a metric of durations over 30 days: of all workflows with a value for each hour or day, and of one workflow by the hour. */
+  /** The times to read 30 days of a metric of durations: for all workflows by the hour, for all by the day, and for one workflow by the hour. */
   readonly hoursMs: number;
   readonly daysMs: number;
   readonly hoursOfWorkflowMs: number;
@@ -97,8 +97,8 @@ async function medianMs(database: Database, range: MetricRange): Promise<number>
 }
 
 /**
- * Writes rollups for each hour and each day. Each of them has 60 classes of durations, the longest some 300 times the shortest, and each workflow has
- * 12 jobs in each class.
+ * Writes rollups for each hour and each day. Every hour and every day has 60 classes of durations, the longest some 300 times the shortest. In each
+ * class, each workflow has 12 jobs.
  */
 export async function seedRollups(database: Database, organizationId: string, to: number): Promise<string[]> {
   const workflowIds = Array.from({ length: workflowCount }, () => randomUUID());

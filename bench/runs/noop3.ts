@@ -9,7 +9,6 @@ export const noop3: LoadBench = {
   concurrency: 100,
   prepare: async ({ api, organizationId, requests }) => {
     const workflowId = await registerWorkflow(api, organizationId, threeNoops("noop3"));
-    // The request is the same for every job.
     const submit = Buffer.from(
       requests.post(`/organizations/${organizationId}/jobs?waitSeconds=30`, { workflowId, inputJson: smallInput }),
     );

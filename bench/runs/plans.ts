@@ -46,7 +46,7 @@ const historyRowsPerJob = 3;
 /**
  * Measures, in a store with many jobs, the statements that take many keys: once with keys from as many organizations as possible, and once with all
  * keys from one organization. The store's own functions run the statements, each in a transaction that is rolled back, so that every statement finds
- * the same store. Also measures the poll of the watchers and the reading of metrics.
+ * the same rows. Also measures the poll of the watchers and the reading of metrics.
  */
 export async function runPlansBench(size: PlansSize, progress: (line: string) => void): Promise<PlansResult[]> {
   const homes = await openStoreHomes("postgres");

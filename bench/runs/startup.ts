@@ -50,7 +50,6 @@ export async function runStartupBench(
 
 const idleMs = 5_000;
 
-/** Starts the service on a new store, stops it with SIGTERM, starts it, kills it, and starts it again. */
 async function measureLife(homes: StoreHomes, size: StartupSize): Promise<StartupResult[]> {
   const home = await homes.fresh();
   const results: StartupResult[] = [];

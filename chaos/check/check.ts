@@ -13,8 +13,8 @@ import { checkOrigin, checkSubmissions, nonceOf } from "./submissions.ts";
 
 /**
  * Compares the requests and answers of the clients with the final state of the service. `shapes` has the campaign's workflows by their id. `log` has
- * the work that was done for jobs outside the service. `families` collects the parent and the children of each job. `jobs` must have the newest job
- * first, so that children come before their parents. It gives one job at a time, since all jobs of a long campaign do not fit into memory together.
+ * what functions and workers did for the jobs. `families` collects the parent and the children of each job. `jobs` must have the newest job first, so
+ * that children come before their parents. It gives one job at a time, since all jobs of a long campaign do not fit into memory together.
  */
 export async function checkCampaign(
   operations: Iterable<Operation>,

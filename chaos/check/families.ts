@@ -29,7 +29,6 @@ export class Families {
     }
   }
 
-  /** The number of jobs that steps of other jobs began. */
   get childCount(): number {
     return [...this.#children.values()].reduce((count, children) => count + children.length, 0);
   }

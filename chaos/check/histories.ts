@@ -75,7 +75,7 @@ function* complaintsAboutWay(
   yield* complaints;
   const expected = { PENDING: "resting", RUNNING: "resting", SUCCEEDED: "done", FAILED: "failed", CANCELLED: state };
   if (state !== expected[fold.status]) {
-    yield `It is ${fold.status}, and its steps are ${state}; its latest is ${fold.steps.at(-1)?.name ?? "none"}.`;
+    yield `It is ${fold.status}, and its steps are ${state}; its latest step: ${fold.steps.at(-1)?.name ?? "none"}.`;
   }
   const latest = latestIn(fold, mainLine);
   if (latest === undefined || !isWaiting(latest)) return;
@@ -94,7 +94,7 @@ function shownStep({ name, branch, visit, phase, isCut }: StepFold): FinalStep {
       return { name, branch, visit, status: "failure" };
     case "waiting":
     case "delayed":
-      // The wait or the sleep was not completed, but the step has not failed.
+      // The wait or the sleep is not complete, but the step has not failed.
       return { name, branch, visit, status: "successful_but_incomplete" };
     default:
       // Any other step that was cut off is shown as failed.

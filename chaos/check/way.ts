@@ -16,7 +16,7 @@ import { type Fold, isFor, isWaiting, type StepFold } from "./history-automaton.
 
 /**
  * How far a line of steps has come. `resting`: nothing happens before an event arrives. `moving`: the service, a function or a worker must act next.
- * `cut`: the line ended because the fork around it or the job ended, or its steps are not those of the workflow.
+ * `cut`: the job, or a fork around the line, ended before the line was done. A line whose steps are not those of the workflow is `cut` too.
  */
 export type LineState = "done" | "failed" | "cut" | "resting" | "moving";
 
@@ -42,8 +42,8 @@ class Walk {
   readonly #byBranch: ReadonlyMap<string, readonly StepFold[]>;
   readonly #known = new Set<string>();
   /**
-   * On a busy machine, six workers may lose the same task because they are too late. The service then ends the task and everything around it: the
-   * forks, the job, and its parents. These failures are not findings.
+   * On a busy machine, six workers in turn may lose the same task because they do not report in time. The service then ends the task and
+   * everything around it: the forks, the job, and its parents. These failures are not findings.
    */
   readonly lostSixWorkers: boolean;
 
@@ -135,7 +135,6 @@ function hasWait({ steps }: WorkflowShape): boolean {
   return [...stepsWithin(steps)].some(({ kind }) => kind === "wait");
 }
 
-/** The events that a wait still needs. */
 export function missingEventIds({ kept }: Fold, run: StepFold): string[] {
   const here = [...kept.values()].filter(({ address }) => isFor(address, run)).map(({ eventId }) => eventId);
   return run.eventIds.filter((eventId) => !here.includes(eventId));

@@ -22,7 +22,7 @@ type Database = Awaited<ReturnType<typeof openStore>>;
 type Queryable = Pick<Database, "query">;
 type TransactionOptions = Parameters<Database["transaction"]>[1];
 
-/** Puts a fault between the service and its store. The service itself knows nothing of faults. */
+/** Puts a fault between the service and its store. */
 export function withFault(database: Database, fault: Fault): Database {
   switch (fault) {
     case "answer-before-commit":

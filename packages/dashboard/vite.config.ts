@@ -26,7 +26,7 @@ export default defineConfig({
     },
     manifest: "manifest.json",
     target: "es2023",
-    // The browsers that can show the page preload modules themselves, so the polyfill would only be one more script.
+    // Every browser that can show the page supports `modulepreload`, so the polyfill would only be one more script.
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     // Fonts and images stay separate files, because `data:` in the content security policy is only meant for icons in style sheets.

@@ -23,10 +23,9 @@ export interface Rendered {
   readonly passages: readonly Passage[];
 }
 
-/** Returns the address of a link on the site. Undefined if the site has no such page: then only the text of the link stays. */
+/** Returns the address on the site to which a link leads. Undefined if the site has no such page: then only the text of the link stays. */
 export type AddressOf = (href: string) => string | undefined;
 
-/** Renders a page of Markdown. Headings get the same ids as on the repository's pages. */
 export function renderMarkdown(source: string, addressOf: AddressOf): Rendered {
   const headings: Heading[] = [];
   const marked = markedWith(addressOf, headings);
@@ -117,7 +116,7 @@ function harmlessHtml(text: string): string {
   return html`${text}`.text.replace(/&lt;(\/?(?:br|kbd|sub|sup|details|summary))\s*\/?&gt;/g, "<$1>");
 }
 
-/** Makes the same anchors as the repository's pages, so that a link works in both places. */
+/** Makes the same anchors as GitHub, so that a link works in the repository and on the site. */
 function idOf(text: string, taken: Set<string>): string {
   const plain = text
     .toLowerCase()

@@ -25,7 +25,7 @@ export interface Pages {
 export const referenceAddress = "/docs/api";
 const otherAddresses: Readonly<Record<string, string>> = { "README.md": "/docs", "api.md": "/docs/http-api" };
 
-/** Reads the list of pages: each file in this folder to which a link below a heading of the index leads. */
+/** Reads the list of pages: the files in this folder to which the index links, below its headings. */
 export function readPages(folder: string): Pages {
   const index = readPage(folder, "README.md", { title: "Documentation", description: "" });
   const sections: { title: string; pages: Page[] }[] = [];

@@ -14,7 +14,6 @@ interface Found {
   readonly method: string;
   readonly path: string;
   readonly operation: Operation;
-  /** The answers by their status. */
   readonly answers: readonly (readonly [status: string, answer: Answer])[];
 }
 

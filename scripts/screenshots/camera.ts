@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { findChromium } from "@stepwell/testing/find-chromium.ts";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 
-/** The looks of the pages in the pictures. */
 export const looks = [
   { name: "light", colorScheme: "light", width: 1_280 },
   { name: "dark", colorScheme: "dark", width: 1_280 },

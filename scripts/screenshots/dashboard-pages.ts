@@ -4,6 +4,7 @@ import type { Story } from "./story.ts";
 
 export interface DashboardPage {
   readonly name: string;
+  /** The path below `/app`. */
   readonly path: string;
   /** Does what the picture needs, such as opening a dialog, and waits until the page is complete. */
   readonly isReady: (page: Page) => Promise<void>;
@@ -21,7 +22,7 @@ const shows = (role: Role, name: string | RegExp) => async (page: Page) =>
 const says = (text: string | RegExp) => async (page: Page) =>
   await page.getByRole("main").getByText(text).first().waitFor();
 
-/** Every page of an organization except its settings, by the path below /app, and the dialogs that pages open. */
+/** Every page of an organization except its settings, and the dialogs that these pages open. */
 export function organizationPages(story: Story): DashboardPage[] {
   const { organization, emptyOrganization, workflow, version, jobs } = story;
   const graph = async (page: Page) => await page.locator("[data-step]").first().waitFor();
@@ -109,7 +110,6 @@ export function unsavedPages({ workflow }: Story): DashboardPage[] {
   return [{ name: "editor-problem", path: `${workflow}/edit`, isReady: breakDefinition }];
 }
 
-/** An id that does not exist. */
 const unknownId = "01900000-0000-7000-8000-000000000000";
 
 async function beginSecondFactor(page: Page): Promise<void> {

@@ -18,7 +18,7 @@ export interface PictureParts {
   readonly story: Story;
   /** The recovery codes of the operator. Each of them works once. */
   readonly recoveryCodes: readonly string[];
-  /** Only pages whose names contain one of these words get pictures. If there are no words, all pages do. */
+  /** Only pages whose names contain one of these words get pictures. Without words, all pages get pictures. */
   readonly words: readonly string[];
 }
 
@@ -68,7 +68,6 @@ const readmePictures = [
   { name: "home", shown: "home", height: 812 },
 ] as const;
 
-/** Takes the pictures that the README shows. */
 export async function takeForReadme({ baseUrl, story }: PictureParts): Promise<Written> {
   const camera = await Camera.open("docs/images", []);
   try {
@@ -105,7 +104,7 @@ async function takePage(camera: Camera, page: Page, baseUrl: string, shown: Dash
 }
 
 async function open(page: Page, baseUrl: string, { path, isReady }: DashboardPage): Promise<void> {
-  // Escape closes a dialog. Otherwise the dialog would stay open if the next page has the same address. If values were typed, it takes two.
+  // Escape closes a dialog, which would stay open if the next page has the same address. If values were typed, only the second Escape closes it.
   for (const _ of [1, 2]) await page.keyboard.press("Escape");
   await page.mouse.move(0, 0);
   await page.evaluate("scrollTo(0, 0)");

@@ -15,7 +15,6 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Returns a parser for options that take a whole number. */
 export function wholeNumber(minimum: number, maximum: number): (text: string) => number {
   return (text) => {
     const number = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
@@ -32,8 +31,8 @@ export function each(text: string, before: readonly string[] = []): readonly str
 }
 
 /**
- * Parses the name of a tag by the rule of the service. A deployment registers the version before it moves the tag, so it must not begin if the tag
- * cannot exist.
+ * Parses the name of a tag by the rule of the service. A deployment registers the version before it moves the tag. So a wrong name must be found
+ * before the deployment begins.
  */
 export function parseTag(text: string): string {
   if (/^\$?[A-Za-z0-9_.-]{1,64}$/.test(text) && !isPathStep(text)) return text;
@@ -61,7 +60,6 @@ export function withWait(command: Command): Command {
 
 const maxLimit = 10_000;
 
-/** Adds the option for the maximum number of entries to a command that prints a list. */
 export function withLimit(command: Command, usual = 50): Command {
   return command.option("--limit <number>", "the maximum number of entries to list", wholeNumber(1, maxLimit), usual);
 }

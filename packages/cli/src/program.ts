@@ -31,7 +31,7 @@ export function declareProgram(): Command {
     // `--version` after the name of a command is an option of that command.
     .enablePositionalOptions()
     .exitOverride()
-    // An error message of commander begins with "error:", and may then call an argument a "command-argument value". "stepwell:" replaces both.
+    // An error message of commander begins with "error:", in some cases followed by "command-argument value". "stepwell:" replaces both.
     .configureOutput({
       outputError: (text, write) => write(text.replace(/^error: (?:command-argument value )?/, "stepwell: ")),
     })
@@ -180,7 +180,7 @@ function allOf(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(allOf)];
 }
 
-/** Refuses empty values, which mostly come from variables of a script that are not set. */
+/** Refuses empty values, which mostly come from unset variables of a script. */
 function refuseEmpty(command: Command): void {
   // For completion, the shells send an empty word when the user has not begun one.
   if (command.name() === "complete") return;

@@ -3,7 +3,6 @@ import type { Answer, CallArguments, CallName } from "./operation.ts";
 import { withinTime } from "./time-limit.ts";
 import type { CallOptions } from "./transport.ts";
 
-/** Calls an operation by its name, as the client's `call` does. */
 type Call = <Name extends CallName>(name: Name, ...args: CallArguments<Name, CallOptions>) => Promise<Answer<Name>>;
 
 /**
@@ -53,8 +52,8 @@ async function deployText(
 }
 
 /**
- * Returns the key of one operation of a deployment. The service takes each key for one request only. The hash makes the key as short as the service
- * requires, however long the given one is. A key that the service would refuse stays as it is, so that the service refuses it.
+ * Returns the idempotency key of one request of a deployment. Each request needs its own key, so the key contains the name of the operation. The hash
+ * keeps the key short enough for the service. An invalid `idempotencyKey` is returned unchanged, so that the service rejects it.
  */
 async function keyFor(operation: CallName, idempotencyKey: string | undefined): Promise<string | undefined> {
   if (idempotencyKey === undefined || !/^[!-~]{1,255}$/.test(idempotencyKey)) return idempotencyKey;
@@ -69,7 +68,6 @@ interface TagPath {
   readonly tag: string;
 }
 
-/** The id of the version that a tag points at; undefined when there is no such tag. */
 async function taggedVersionId(call: Call, path: TagPath, options: CallOptions): Promise<string | undefined> {
   try {
     return (await call("GetTaggedWorkflowVersion", { path }, options)).versionId;

@@ -26,13 +26,13 @@ export interface InputProblem {
 }
 
 /**
- * Thrown for every answer that is not a success or does not come from Stepwell, and for a request that cannot be sent. Also thrown, with the `status`
- * 0, when the service cannot be reached and when a call takes longer than its `timeoutMs`. `isNotFound` and the other functions below distinguish the
- * errors.
+ * Thrown for every answer that is not a success or does not come from Stepwell, and for a value that cannot be a part of a path. Also thrown, with
+ * the `status` 0, when the service cannot be reached and when a call takes longer than its `timeoutMs`. `isNotFound` and the other functions below
+ * distinguish the errors.
  */
 export class StepwellError extends Error {
   /**
-   * The stable code of the error, such as `ConflictError`, for programs to branch on. `UnavailableError` with the status 0 means that there was no
+   * The stable code of the error, such as `ConflictError`, which programs can compare. `UnavailableError` with the status 0 means that there was no
    * answer. `TimeoutError` means that the call took longer than its `timeoutMs`.
    */
   readonly code: string;
@@ -42,11 +42,11 @@ export class StepwellError extends Error {
    */
   readonly status: number;
   readonly title: string;
-  /** A sentence that says what is wrong and what to do. `message` also lists what `errors` has, unless `detail` says it all. */
+  /** A sentence that says what is wrong and what to do. `message` also lists the `errors`, unless `detail` contains them. */
   readonly detail: string;
   /**
-   * A URN that names the kind of error. If the request lacks something for which a program can ask a person, such as a password, the URN says what
-   * (`…:password-needed`), which `code` does not.
+   * A URN that names the kind of error. If the request lacks something for which a program can ask a person, such as a password, the URN names it
+   * (`…:password-needed`). `code` does not name it.
    */
   readonly type: string | undefined;
   /** The id of the request in the log of the service. */
@@ -126,7 +126,7 @@ export function foreignAnswer(status: number, what: string): StepwellError {
   return new StepwellError({ title: "Unexpected answer", status, detail, code: "UnhandledError" });
 }
 
-/** The error of a value that no request can carry. It looks like the error that the service returns for any other invalid value. */
+/** The error of a value that cannot be a part of a path. It looks like the error that the service returns for any other invalid value. */
 export function unsendable(name: string, rule: string): StepwellError {
   const detail = `The path is not valid: /${name} ${rule}.`;
   const errors = [{ pointer: `/${name}`, detail: rule }];

@@ -16,7 +16,7 @@ export interface WatchOptions extends OutageOptions {
   readonly maxSilenceMs?: number;
 }
 
-/** Reads the stream of a job's history. When the stream breaks, ends early or falls silent, opens it again after the last entry. */
+/** Reads the stream of a job's history. When it breaks, ends early or falls silent, opens it again and goes on after the last entry read. */
 export async function* watchJob(
   transport: Transport,
   path: { readonly organizationId: string; readonly jobId: string },
@@ -55,7 +55,7 @@ export async function* watchJob(
   }
 }
 
-/** The entries after which the stream ends. A job that is resumed continues after such an entry, and so does its stream. */
+/** The entries with which a job ends. The stream ends after such an entry, unless the job was resumed: then more entries follow. */
 const finishing: ReadonlySet<HistoryEntry["type"]> = new Set(["job.succeeded", "job.failed", "job.cancelled"]);
 
 /** Yields the events of a stream, and calls `heard` for each piece of data that arrives. An open stream without data is no sign of life. */

@@ -4,7 +4,7 @@
  */
 const endings = new WeakMap<AbortSignal, { readonly ends: Set<() => void>; readonly listen: () => void }>();
 
-/** Calls `end` when the signal is aborted. Returns a function that undoes this. */
+/** Calls `end` when the signal is aborted, unless the returned function is called before. */
 export function onAbort(signal: AbortSignal | undefined, end: () => void): () => void {
   if (signal === undefined) return () => {};
   const { ends, listen } = endings.get(signal) ?? begin(signal);

@@ -4,7 +4,7 @@ import type { operationTable } from "./generated/operations.ts";
 /** The name of an operation in the API document, such as `SubmitJob`. */
 export type OperationName = keyof operations;
 
-/** The parts of a request, with the names and types that the document gives them. Optional parts may be left out. */
+/** The parts of a request, with the names and types that the API document gives them. Optional parts may be left out. */
 export type Input<Name extends OperationName> = Part<Name, "path"> &
   Part<Name, "query"> &
   Part<Name, "header"> &
@@ -69,7 +69,7 @@ type Part<Name extends OperationName, Place extends "path" | "query" | "header">
 
 type Body<Name extends OperationName> = Given<"body", ContentOf<operations[Name]["requestBody"]>>;
 
-/** A part is required, optional or absent, as the document says. */
+/** A part is required, optional or absent, as the API document says. */
 type Given<Key extends string, Value> = [NonNullable<Value>] extends [never]
   ? { readonly [Name in Key]?: never }
   : undefined extends Value

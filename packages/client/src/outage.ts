@@ -50,8 +50,8 @@ export class Outage {
 const leastPauseMs = 50;
 
 /**
- * Repeats an action until it succeeds, until it fails with an error that another attempt cannot help, until the service was unreachable for
- * `maxOutageMs`, or until the signal aborts.
+ * Repeats an action until it succeeds. Throws when another attempt cannot help, when the service was out of reach for `maxOutageMs`, or when the
+ * signal is aborted.
  */
 export async function throughOutages<Result>(options: OutageOptions, work: () => Promise<Result>): Promise<Result> {
   const outage = new Outage(options);

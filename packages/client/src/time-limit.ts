@@ -1,7 +1,7 @@
 import { onAbort } from "./on-abort.ts";
 
 export interface TimeLimit {
-  /** When it is aborted, the work ends at once, and `withinTime` rejects with the signal's reason. */
+  /** When it is aborted, `withinTime` rejects at once with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   readonly ms?: number | undefined;
   /** Makes the error of work that takes longer than `ms`. */

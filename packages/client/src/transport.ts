@@ -47,7 +47,7 @@ export interface Route {
   readonly path: string;
   /** True if the operation takes an Idempotency-Key. */
   readonly isKeyed?: true;
-  /** The field of its pages that has the items, if the operation is a list. */
+  /** If the operation is a list: the field of each page that has the items. */
   readonly items?: string;
   /** If the operation is not a list: a field that each of its answers has. */
   readonly field?: string;
@@ -56,7 +56,7 @@ export interface Route {
 /** An answer, whatever its status. */
 export interface Reply {
   readonly response: Response;
-  /** The JSON value, or undefined if the answer has none. For an answer that was opened, it is the stream. */
+  /** The JSON value, or undefined if the answer has none. If `open` returns a success, it is the stream. */
   readonly body: unknown;
   readonly text: string;
 }
@@ -242,7 +242,7 @@ export function resultOf(reply: Reply, { items, field = items }: Route): unknown
   return body;
 }
 
-/** Tells whether the body has the list in its field `items`. Every item of every list is an object. True if the operation is not a list. */
+/** Tells whether the field that `items` names is a list of objects, as in every page. True without `items`: the operation is not a list. */
 function isPage(body: object, items: string | undefined): boolean {
   if (items === undefined) return true;
   const list = (body as Readonly<Record<string, unknown>>)[items];
@@ -254,7 +254,7 @@ function errorOf(reply: Reply): StepwellError {
   return new StepwellError(problemOf(reply), undefined, askedMs === undefined ? undefined : askedMs / 1000);
 }
 
-/** Returns the problem that an answer describes. A proxy between client and service may answer without a description, so this makes one. */
+/** Returns the problem that an answer describes. If it has no description, as an answer of a proxy, makes a problem from the status. */
 export function problemOf({ body, response: { status } }: Reply): Problem {
   if (isProblem(body)) return { ...body, status };
   const detail = `The service answered ${status} and gave no reason.`;
@@ -273,7 +273,7 @@ async function read(response: Response): Promise<Reply> {
 }
 
 /**
- * Returns the answer with a body that cannot be read on when the signal is aborted. A signal can live as long as its program, so the signal must
+ * Returns the answer with a body whose reading ends when the signal is aborted. A signal can live as long as its program, so the signal must
  * forget an answer that has been read, has failed or was cancelled. The returned response has no `url`.
  */
 function endedBy(signal: AbortSignal | undefined, response: Response, control: AbortController): Response {

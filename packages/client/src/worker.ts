@@ -53,8 +53,8 @@ export class TaskFailure extends Error {
 }
 
 /**
- * Takes tasks of one queue, several at the same time, holds them by heartbeats, and answers them. If the service cannot be reached for a while, the
- * worker continues by itself.
+ * Takes tasks of one queue, several at the same time, holds them by heartbeats, and answers them. After an outage of the service, the worker
+ * continues by itself.
  */
 export class Worker {
   /**
@@ -312,7 +312,7 @@ async function inTime(work: Promise<unknown>, ms: number): Promise<void> {
 
 const pollSeconds = 30;
 const maxTasksAtOnce = 100;
-/** If less than one slot in this many is free, the worker waits a moment for more free slots before it asks for tasks. */
+/** If fewer than a tenth of the slots are free, the worker waits a moment for more free slots before it asks for tasks. */
 const leastShare = 10;
 const gatherMs = 5;
 /** A rate limit asks for a pause of one minute at most. The worker never pauses for longer than that, whatever an answer asks for. */

@@ -15,9 +15,7 @@ const loadSessionEnded = () => import("./shell/SessionEnded.tsx").catch(() => ({
 const SessionEnded = lazy(async () => ({ default: (await loadSessionEnded()).SessionEnded }));
 const whenPageStandsMs = 4_000;
 
-/**
- * The pages are shown once a user has signed in. When the session ends, they stay visible under a dialog that asks for a new sign-in.
- */
+/** When the session ends, the pages stay visible under a dialog that asks for a new sign-in. */
 export function App() {
   const state = useSession();
   switch (state.status) {

@@ -5,7 +5,7 @@ import { session } from "./session/session.ts";
 import { applyTheme } from "./theme/theme.ts";
 
 /**
- * The first script is small, so that a browser that must go to the provider does so before it loads the pages. When the browser comes back, the pages
+ * This script is small, so that a browser that must first go away to sign in leaves without loading the pages. When the browser comes back, the pages
  * are loaded while the sign-in is completed.
  */
 applyTheme();

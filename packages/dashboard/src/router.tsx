@@ -30,7 +30,7 @@ import { texts } from "./texts/texts.ts";
  * The only list of pages. The address of a page about workflows, jobs or task queues is `/app` followed by the API path of what the page shows, so
  * that each can be derived from the other. Other pages, such as those of the settings, the editor and the history of a tag, have addresses of
  * their own. Everything except the shell is loaded when it is first needed. A page with a `tab` is among the tabs of its layout, and a page with a
- * `link` is in the bar on top, both in this order.
+ * `link` is in the bar on top. Tabs and links have the order of this list.
  */
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Broken });
 

@@ -1,6 +1,6 @@
 /**
- * Reads the part of a page's address after the question mark, with all values as texts. The router's own parser is not used: it reads `7` as a number
- * and `true` as a boolean, and writes texts like these in quotes. But an event may be called `7` or `true`.
+ * Reads the part of a page's address after the question mark, with all values as texts. The router's own functions are not used: they read `7` as a
+ * number and `true` as a boolean, and write texts like these in quotes. But an event may be called `7` or `true`.
  */
 export function parseSearchText(search: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(search));

@@ -53,7 +53,7 @@ export const settings = {
   ),
   trustedProxies: networks(
     "STEPWELL_TRUSTED_PROXIES",
-    "The addresses and networks of the proxies in front of the service, separated by commas. The service takes the client's address from the X-Forwarded-For header of these proxies only, and uses it for limits, lists and the audit trail. Default: none; then all clients behind a proxy have the proxy's address.",
+    "The addresses and networks of the proxies in front of the service, separated by commas. The service takes the client's address from the X-Forwarded-For header of these proxies only, and uses it for limits, sessions, account activity and the audit trail. Default: none; then all clients behind a proxy have the proxy's address.",
   ),
   metricsHost: text(
     "STEPWELL_METRICS_HOST",
@@ -69,7 +69,7 @@ export const settings = {
     100,
     0,
     1_000,
-    "How many task queues have Prometheus series of their own on a node. All other queues are added up in one more set of series. Each queue costs five series, and an expression in a definition can name any number of queues.",
+    "How many task queues have Prometheus series of their own on a node. All other queues are added up in one more set of series. The limit is needed because each queue costs five series, and an expression in a definition can name any number of queues.",
   ),
   corsOrigins: list(
     "STEPWELL_CORS_ORIGINS",
@@ -112,7 +112,7 @@ export const settings = {
     5_000,
     100,
     600_000,
-    "The service cancels a statement that takes longer than this. For reads of lists, histories, large jobs and metrics, STEPWELL_READ_TIMEOUT_MS counts instead. Without a limit, a broken connection could make a caller wait for ever.",
+    "The service cancels a statement that takes longer than this. For reads of lists, histories, large jobs and metrics, STEPWELL_READ_TIMEOUT_MS applies instead. Without a limit, a broken connection could make a caller wait for ever.",
   ),
   readTimeoutMs: integer(
     "STEPWELL_READ_TIMEOUT_MS",
@@ -333,7 +333,7 @@ export const settings = {
     1_500_000,
     0,
     maxPerMinute,
-    "How many requests all callers of one organization together may send in a minute. 0 means no limit. The default is a number of requests that a single node cannot answer. It is meant to stop a program that has run out of control, not a normal load. `stepwell org limits` sets another limit for one organization.",
+    "How many requests all callers of one organization together may send in a minute. 0 means no limit. The default is more than a single node can answer. It is meant to stop a program that has run out of control, not a normal load. `stepwell org limits` sets another limit for one organization.",
   ),
   organizationSubmitsPerMinute: integer(
     "STEPWELL_ORGANIZATION_SUBMITS_PER_MINUTE",

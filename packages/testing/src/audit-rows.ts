@@ -27,7 +27,7 @@ export async function rowsOfAction(service: TestService, organizationId: string,
   return await ask<AuditRow>(service.running.database, text, organizationId, action);
 }
 
-/** Runs any statement directly, without the rules of the store. */
+/** Runs any SQL text, which need not be one of the service's statements. */
 export async function ask<Row = unknown>(
   database: Database,
   text: string,

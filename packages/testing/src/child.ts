@@ -57,7 +57,6 @@ export class Child<Ready> {
     return this.#output;
   }
 
-  /** Sends SIGSTOP. The process does nothing until `goOn`. */
   pause(): void {
     this.#process.kill("SIGSTOP");
   }
@@ -66,7 +65,7 @@ export class Child<Ready> {
     this.#process.kill("SIGCONT");
   }
 
-  /** Kills the process with SIGKILL, and waits until it has ended. Does nothing if it has ended before. */
+  /** Does nothing if the process has ended before. */
   async kill(): Promise<void> {
     this.#process.kill("SIGKILL");
     await this.#exit;

@@ -2,12 +2,12 @@ import { expect } from "vitest";
 import { type ApiDocument, documentOfBuild, readDocument } from "./api/document.ts";
 
 export interface CallOptions {
-  /** The parameters of the path. Those to which the client is bound may be left out. */
+  /** The parameters of the path. A parameter that `bind` has set may be left out. */
   readonly params?: Record<string, string>;
   readonly query?: Record<string, string | number | boolean>;
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
-  /** The expected status; the test fails for any other. Default: any status of success. */
+  /** The status that `call` expects. The test fails for any other status. Default: any status below 300. */
   readonly status?: number;
 }
 

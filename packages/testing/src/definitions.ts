@@ -34,7 +34,7 @@ export function parallelStep(
   return { name, integrationDetails: { type, config: { branches }, ...anyData }, transitionToStep };
 }
 
-/** `config` has `items` and `step`, and may have other fields. Without `output`, the output is the counts. */
+/** `config` has `items` and `step`, and may have other fields. Its `output` is `counts` by default. */
 export function forEachStep(name: string, config: object, transitionToStep: string | null): object {
   const type = "/service/forEach";
   return {

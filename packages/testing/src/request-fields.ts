@@ -13,7 +13,7 @@ export interface RequestField {
   readonly name: string;
   /** `id`: a UUID. `text`: any other text or value that the caller chooses. `fixed`: a number, a boolean, a time, or one of a few words. */
   readonly kind: "id" | "text" | "fixed";
-  /** The paths of the required strings, ids included, beside this field and beside each object around it. */
+  /** The paths of other required strings, ids included: those in the object of this field, and those in each object around it. */
   readonly besides: readonly (readonly string[])[];
 }
 

@@ -18,7 +18,6 @@ export interface Seed {
 export async function seedJobs(db: Queryable, seed: Seed): Promise<void> {
   const { organizationId, workflowId, versionId, jobCount, until, days, withHistory } = seed;
   const stepMs = Math.max(1, Math.floor((days * 86_400_000) / jobCount));
-  // One statement may take only some seconds, so each writes a part of the jobs.
   for (let first = 0; first < jobCount; first += maxJobsAtOnce) {
     const last = Math.min(jobCount, first + maxJobsAtOnce) - 1;
     const values = [organizationId, workflowId, versionId, first, last, until - stepMs * jobCount, stepMs];

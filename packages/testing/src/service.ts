@@ -23,14 +23,14 @@ export interface TestUser {
 }
 
 export interface TestMember extends TestUser {
-  /** The client of the member in the organization. */
+  /** The member's client, bound to the organization. */
   readonly api: Client;
 }
 
 export interface TestOrganization {
   readonly organizationId: string;
   readonly owner: TestUser;
-  /** The client of the owner in this organization. */
+  /** The owner's client, bound to this organization. */
   readonly api: Client;
 }
 

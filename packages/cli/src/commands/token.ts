@@ -28,7 +28,7 @@ export function declareToken(program: Command): void {
     )
     .option("--workflow <workflow>", "bind the token to this workflow (name or id); separate several with commas", each)
     .option("--tag <tag>", "bind the token to versions with this tag; separate several with commas", each)
-    .description("create an API token, and print it, once")
+    .description("create an API token and print it; it cannot be printed again")
     .action(create);
   token
     .command("rotate")
@@ -38,7 +38,7 @@ export function declareToken(program: Command): void {
       "how long the previous secret stays valid beside the new one",
       wholeNumber(0, 604_800),
     )
-    .description("give an API token a new secret, and print it, once")
+    .description("give an API token a new secret and print the new token; it cannot be printed again")
     .action(rotate);
   token.command("revoke").argument("<tokenId>").description("revoke an API token").action(revoke);
 }

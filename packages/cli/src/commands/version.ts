@@ -6,7 +6,6 @@ import { isId } from "../id.ts";
 /** A version as a command line names it: by its number within the workflow, or by its id. */
 export type NamedVersion = { readonly versionNumber: number } | { readonly versionId: string };
 
-/** Parses the number or the id of a version. */
 export function parseVersion(text: string): NamedVersion {
   if (isId(text)) return { versionId: text.toLowerCase() };
   const versionNumber = /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;

@@ -6,7 +6,7 @@ import { organizationIdOf } from "./organization.ts";
 import type { Profile } from "./stored-profiles.ts";
 import { findSignIn, type SignIn } from "./stored-sign-ins.ts";
 
-/** Options of every command that asks a service. */
+/** Options of every command that calls a service. */
 export interface Place {
   /** Name, key or id. */
   readonly organization?: string;
@@ -34,9 +34,9 @@ export async function connect(place: Place): Promise<Connection> {
 }
 
 /**
- * Finds the service and the token. `chooseService` finds the service; if nothing names one, it is that of the last sign-in. The token is
- * STEPWELL_TOKEN, or else the sign-in, or else the token of `stepwell dev`. The last two are sent only to the address to which they belong, and
- * STEPWELL_TOKEN only to an address that the user has named, or at which the user has signed in.
+ * Finds the service and the token. The service is the one that `chooseService` finds, or else that of the last sign-in. The token is STEPWELL_TOKEN,
+ * or else that of the sign-in, or else that of `stepwell dev`. STEPWELL_TOKEN is sent only to an address that the user has named, or at which the
+ * user has signed in. The other two tokens are sent only to their own service.
  */
 export async function reach(place: Place): Promise<Access> {
   const service = chooseService(place.profile);
@@ -54,7 +54,7 @@ export async function reach(place: Place): Promise<Access> {
   return { client: createClient({ baseUrl, token: credential.token }), baseUrl, from, organization };
 }
 
-/** Returns the token of this environment. Every variable of the command line counts as not set when it is empty, and so does this one. */
+/** Returns the token of this environment. An empty variable counts as not set. */
 function tokenHere(): string | undefined {
   const { STEPWELL_TOKEN: token } = process.env;
   if (!token) return undefined;

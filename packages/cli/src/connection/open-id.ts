@@ -59,7 +59,7 @@ export function isPassing(error: unknown): boolean {
   return status >= 500 || status === 429;
 }
 
-/** Rewrites an error of the protocol for people. If the same request may soon succeed, the protocol's error is the cause of a `CommandError`. */
+/** Rewrites an error of the protocol for people. If the same request may soon succeed, returns a `CommandError` whose `cause` is that error. */
 export function explained(error: unknown, baseUrl: string): Error {
   const { cause } = error as { readonly cause?: unknown };
   const issuer = (cause as { readonly body?: { readonly issuer?: unknown } } | undefined)?.body?.issuer;

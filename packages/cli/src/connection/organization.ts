@@ -16,7 +16,6 @@ export async function organizationIdOf(client: StepwellClient, wanted: string | 
   throw unclear(wanted, organizations, found);
 }
 
-/** Tells whether this is the name, the key or the id of the organization. */
 export function isNamed({ name, key, organizationId }: Organization, wanted: string): boolean {
   return name === wanted || key === wanted || organizationId === wanted.toLowerCase();
 }

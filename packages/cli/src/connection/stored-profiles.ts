@@ -2,7 +2,7 @@ import { renameSync, writeFileSync } from "node:fs";
 import { CommandError } from "../exit-code.ts";
 import { aloneWith, keep, keptPath, readKept } from "./kept-file.ts";
 
-/** The service and the organization that a profile names. A profile holds no secret: commands use STEPWELL_TOKEN, or the sign-in at the profile's address. */
+/** A service and an organization. A profile holds no secret: commands use STEPWELL_TOKEN, or the sign-in at the profile's address. */
 export interface Profile {
   readonly url: string;
   /** Name, key or id. */

@@ -43,7 +43,6 @@ export interface Watched {
   readonly holds: (name: string) => boolean;
 }
 
-/** Throws if there is no such file or directory. */
 export function watched(path: string): Watched {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) throw new CommandError("usage", `There is no file or directory ${path}.`);

@@ -74,7 +74,7 @@ interface Seeded {
 
 /**
  * Creates the owner, the sample workflow and a sample job, each only if it is missing, so an interrupted seeding can be continued. dev.json is
- * written at the end, so the commands that read it never see half of it. Without that file, the next start makes another token and password.
+ * written last, because it names all of them. Without that file, the next start makes another token and password.
  */
 async function seed(config: Config, service: RunningService): Promise<Seeded> {
   const { baseUrl } = service;
@@ -96,7 +96,7 @@ async function ownerOf(service: RunningService, known: Partial<DevFile> | undefi
     const client = createClient({ baseUrl: service.baseUrl, token });
     const answer = await client.api.GET("/organizations/{organizationId}", { params: { path: { organizationId } } });
     const { password } = known;
-    // An earlier release wrote a dev.json without a password. The account then gets a new password below, which ends the token.
+    // An earlier release wrote dev.json without a password. In that case the account gets a new password below, and this ends the token.
     if (answer.response.ok && password !== undefined) return { organizationId, token, email, password };
   }
   const password = randomBase62(passwordLength);

@@ -17,7 +17,7 @@ interface Verified {
 }
 
 /**
- * Verifies audit trails in the store itself, so that an auditor need not trust the service. Asks the service instead if STEPWELL_URL names one, or if
+ * Verifies audit trails in the store itself, so that an auditor need not trust the service. Asks the service instead if STEPWELL_URL is set, or if
  * a running service holds the embedded store. The process ends with the exit code 1 when something is wrong.
  */
 export async function verify(options: VerifyOptions): Promise<void> {
@@ -42,7 +42,7 @@ async function* inStore(options: VerifyOptions, expected: SealLink | undefined):
   }
 }
 
-/** Verifies the trail of one organization, which the connection or the option names. */
+/** Asks the service, which verifies only the trail of one organization in a request. */
 async function* byService({ expect, ...place }: VerifyOptions): AsyncGenerator<Verified> {
   const { client, organizationId } = await connect(place);
   const query = expect === undefined ? {} : { expect };

@@ -1,4 +1,4 @@
-/** Formats a span of time in the largest of days, hours and minutes that fits into it at least twice, or else in seconds. */
+/** Formats a span of time in days, hours or minutes: the largest unit that fits at least twice. A shorter span is formatted in seconds. */
 export function age(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000));
   const [unit, length] = units.find(([, length]) => seconds >= 2 * length) ?? ["s", 1];

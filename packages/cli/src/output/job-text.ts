@@ -4,7 +4,6 @@ import { list, table } from "./table.ts";
 
 type Step = Job["steps"][number];
 
-/** Formats a job for people: its state, its input, its output and its steps. */
 export function describeJob(job: Job): string {
   const { workflowName, workflowVersion, input, output, error } = job;
   const version = `${workflowName} version ${workflowVersion.versionNumber}`;
@@ -36,12 +35,12 @@ export function hasEnded({ status }: { readonly status: Job["status"] }): boolea
   return status === "SUCCEEDED" || status === "FAILED" || status === "CANCELLED";
 }
 
-/** Formats a value in one line, and cuts it if it is longer than a few lines of a terminal. */
 function compact(value: unknown): string {
   const text = JSON.stringify(value) ?? "none";
   return text.length <= maxShownCharacters ? text : `${text.slice(0, maxShownCharacters)}… (all of it: --json)`;
 }
 
+/** A few lines of a terminal. */
 const maxShownCharacters = 500;
 
 function rowOf({ name, visit, status, attempts, startedAt, finishedAt }: Step): string[] {

@@ -1,7 +1,7 @@
 import type { Pages } from "@stepwell/client";
 import { warn } from "./terminal.ts";
 
-/** Returns the first items of a list. Says so when there are more. */
+/** Returns the first `limit` items of a list, and warns if the list has more. */
 export async function listed<Page, Item>(
   limit: number,
   list: (pageSize: number) => Pages<Page, Item>,

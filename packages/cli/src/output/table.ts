@@ -1,6 +1,5 @@
 import { createRequire } from "node:module";
 
-/** Formats rows in columns, below their headings. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [headings, ...rows.map((row) => row.map(inOneLine))];
   const widths = headings.map((_, column) => all.reduce((most, row) => Math.max(most, widthOf(row[column] ?? "")), 0));

@@ -25,7 +25,6 @@ export function chooseOutput({ json, quiet }: OutputOptions): void {
   form = json === true ? "json" : quiet === true ? "quiet" : "text";
 }
 
-/** Prints the result of a command. */
 export function show({ value, text, quiet = [] }: Result): void {
   if (form === "json") printJson(value);
   else if (form === "text") print(text);

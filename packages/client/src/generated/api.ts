@@ -265,7 +265,7 @@ export interface paths {
         };
         /**
          * List the history of a tag
-         * @description The answer lists the changes of the tag, the newest first: each version at which it was pointed, and each deletion. It does so for a deleted tag too.
+         * @description The answer lists the changes of the tag, the newest first: each time that the tag was pointed at a version, and each deletion. A deleted tag keeps its history.
          */
         get: operations["ListTagHistory"];
         put?: never;
@@ -369,7 +369,7 @@ export interface paths {
         };
         /**
          * Get a job's history
-         * @description The answer lists every transition of the job, in order.
+         * @description The answer lists every change of the job, in order.
          */
         get: operations["GetJobHistory"];
         put?: never;
@@ -509,7 +509,7 @@ export interface paths {
         };
         /**
          * Watch many jobs
-         * @description The answer is a stream of server-sent events for up to 50 jobs on one connection. It needs `job:read` in the organization of each job. There is one event for each history entry: `event` is its type, and `data` is `{organizationId, jobId, entry}`, where `entry` is the entry as in GetJobHistory. The `id` of each event says how far the stream is in all of its jobs. After an interruption, continue with `Last-Event-ID` and the same jobs. A job that is unknown or that you may not read does not stop the others: the event `job.unreadable` reports it, with `data` `{organizationId, jobId, problem}`. The stream ends once all jobs are finished or unreadable. A comment comes about every 5 s.
+         * @description The answer is a stream of server-sent events for up to 50 jobs on one connection. It needs `job:read` in the organization of each job. There is one event for each history entry: `event` is its type, and `data` is `{organizationId, jobId, entry}`, where `entry` is the entry as in GetJobHistory. The `id` of each event says how far the stream is in all of its jobs. After an interruption, continue with `Last-Event-ID` and the same jobs. A job that cannot be shown does not end the stream: the event `job.unreadable` reports it, with `data` `{organizationId, jobId, problem}`. The stream ends once all jobs are finished or unreadable. A comment comes about every 5 s.
          */
         get: operations["WatchJobs"];
         put?: never;
@@ -535,7 +535,7 @@ export interface paths {
         put?: never;
         /**
          * Send an event to a job
-         * @description An event may come before the job waits for it; it then counts when the job reaches the step. To send an event for one wait only, name the `step`, for a step in a branch also the `branch`, and if needed the `visit`. Such an event is kept until the wait begins. If the wait is over when the event comes, the event is rejected with 409. A payload that does not fit the definition that a step has for it is rejected with 400. A finished job accepts no more events.
+         * @description An event may come before the job waits for it; the step gets it when the job reaches the step. To send an event for one wait only, name its `step`. If the step is in a branch, name the `branch` too. If you mean a certain visit, name the `visit`. Such an event is kept until the wait begins. If the wait is over when the event comes, the event is rejected with 409. A payload that does not fit the definition that a step has for it is rejected with 400. A finished job accepts no more events.
          */
         post: operations["SendJobEvent"];
         delete?: never;
@@ -553,13 +553,13 @@ export interface paths {
         };
         /**
          * List the tasks of a queue
-         * @description The answer first lists the tasks that workers hold, worker by worker. Then it lists the tasks that wait, ordered by priority (the highest first), then by workflow, then by the time at which they became due. It does not show the inputs of tasks, which belong to the jobs.
+         * @description The answer first lists the tasks that workers hold, worker by worker. Then it lists the tasks that wait, ordered by priority (the highest first), then by workflow, then by the time at which they became due. It does not show the inputs of tasks: an input belongs to a job, and `job:read` is needed to read it.
          */
         get: operations["ListTasks"];
         put?: never;
         /**
          * Submit a single task
-         * @description The task enters the queue without a workflow of your own: it is a job of the built-in workflow `stepwell-task`, which has one step. With `waitSeconds`, the answer comes when the task is done or the time is up. The answer is then the whole job. Once the task is done, the worker's answer is the `output` of the job.
+         * @description The task enters the queue without a workflow of your own: it is a job of the built-in workflow `stepwell-task`, which has one step. With `waitSeconds`, the answer is the whole job, and comes when the task is done or the time is up. The `output` with which the worker completes the task becomes the `output` of the job.
          */
         post: operations["SubmitTask"];
         delete?: never;
@@ -599,7 +599,7 @@ export interface paths {
         put?: never;
         /**
          * Complete a task
-         * @description The work is done, and `output` becomes the output of the step. The answer comes once it is stored. If the worker does not hold the task any more, the answer is 409.
+         * @description The work is done, and `output` becomes the output of the step. The answer comes once the output is stored. If the worker does not hold the task any more, the answer is 409.
          */
         post: operations["CompleteTask"];
         delete?: never;
@@ -885,7 +885,7 @@ export interface paths {
         };
         /**
          * List the audit trail
-         * @description The answer lists who changed what, and which requests were denied, the newest first. The history of a job says what the job did and who submitted it.
+         * @description The answer lists the entries, the newest first. They say who changed what, and which requests were denied. The history of a job says what the job did and who submitted it.
          */
         get: operations["ListAudit"];
         put?: never;
@@ -1071,7 +1071,7 @@ export interface paths {
         put?: never;
         /**
          * Remove your second factor
-         * @description From now on, your password alone is enough to sign in. All recovery codes end.
+         * @description From now on, your password alone is enough to sign in. All recovery codes stop working.
          */
         post: operations["DisableSecondFactor"];
         delete?: never;
@@ -1472,7 +1472,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an OAuth client
-         * @description Everything that was issued to the client ends on every node within a second.
+         * @description All sessions and tokens of the client end on every node within a second.
          */
         delete: operations["DeleteOAuthClient"];
         options?: never;
@@ -1589,7 +1589,7 @@ export interface paths {
         };
         /**
          * Check whether this node can serve requests
-         * @description The answer is 503 while the node starts or shuts down, while the store cannot be reached or its disk is full, and after the lease of the node has expired. Its `detail` says which of these it is. As long as the answer is 503, send requests to another node.
+         * @description The answer is 503 while the node starts or shuts down, while the store cannot be reached or its disk is full, and after the lease of the node has expired. The `detail` of the answer gives the reason. As long as the answer is 503, send requests to another node.
          */
         get: operations["GetReadiness"];
         put?: never;
@@ -1666,7 +1666,7 @@ export interface components {
             requestId: string;
             /** @description The problems that the service found in the input. If there are many, or if the input is large, these are only the first ones. A problem of a definition also has `line`, `column` and `offset`. */
             errors?: {
-                /** @description The place of the problem, as a JSON pointer into the body, the query, the parameters of the path or, where one was sent, the definition. It is empty for a problem of the whole input. */
+                /** @description The place of the problem, as a JSON pointer into the body, the query, the parameters of the path, or the definition that was sent. It is empty for a problem of the whole input. */
                 pointer: string;
                 detail: string;
                 /** @description The line in the text of the definition, counted from 1. */
@@ -1682,7 +1682,7 @@ export interface components {
             errorType: string;
             /** @description The same as `status`. */
             statusCode: number;
-            /** @description The same as `errors`, as an object: the pointers are its keys, and the details its values. */
+            /** @description The same as `errors`, as an object with the pointers as keys and the details as values. */
             fields?: {
                 [key: string]: string;
             };
@@ -2470,7 +2470,7 @@ export interface components {
              */
             jobId: string;
             /**
-             * @description The state of the job. `due`: the job continues as soon as a node finds it. `roomFull`: the node that answers has no room for another call of the organization. `queued`: a node holds the call and has not begun it, or holds so many calls that it may not have begun this one. `calling`: the call is under way. `nodeLost`: the node that holds the call does not answer any more. `retrying`: the next attempt is due later. `delayed`: the step sleeps. `forked`: the branches of the step run. `waitingForWorker`: the task waits in its queue. `working`: a worker holds the task. `waitingForJob`: the job that the step began is under way. `parked`: the node that answers cannot continue the job, and tries again at `retryAt`; other nodes may be able to continue it.
+             * @description The state of the job. `due`: the job continues as soon as a node finds it. `roomFull`: the node that answers has no room for another call of the organization. `queued`: a node holds the call and has not begun it, or holds so many calls that perhaps it has not begun this one. `calling`: the call is under way. `nodeLost`: the node that holds the call does not answer any more. `retrying`: the next attempt is due later. `delayed`: the step sleeps. `forked`: the branches of the step run. `waitingForWorker`: the task waits in its queue. `working`: a worker holds the task. `waitingForJob`: the job that the step began is under way. `parked`: the node that answers cannot continue the job, and tries again at `retryAt`; other nodes may be able to continue it.
              * @enum {string}
              */
             state: "due" | "roomFull" | "queued" | "calling" | "nodeLost" | "retrying" | "delayed" | "forked" | "waitingForWorker" | "working" | "waitingForJob" | "parked" | "waitingForEvents" | "succeeded" | "failed" | "cancelled";
@@ -2650,7 +2650,7 @@ export interface components {
                  * @enum {string}
                  */
                 status: "running" | "successful" | "failed" | "successful_but_incomplete";
-                /** @description The output of the step, once it is `successful`. */
+                /** @description The output of the step, once the run is `successful`. */
                 payload?: unknown;
             };
             /**
@@ -2830,7 +2830,7 @@ export interface components {
         Task: {
             /** @description The id of the task in the other operations of workers. Another attempt has another id. */
             taskId: string;
-            /** @description A key that is the same for every attempt of this visit of the step, on whichever worker. The worker, or the service that it calls, can use it to recognize a repetition. */
+            /** @description A key that is the same for every attempt of this visit of the step, on whichever worker. The worker, or a service that the worker calls, can recognize a repetition by this key. */
             idempotencyKey: string;
             queue: string;
             /**
@@ -2865,7 +2865,7 @@ export interface components {
             dueAt: string;
             /**
              * Format: date-time
-             * @description The time until which the worker holds the task. A heartbeat holds it for another `heartbeatSeconds`.
+             * @description The time until which the worker holds the task. After a heartbeat, the worker holds it for another `heartbeatSeconds`.
              * @example 2026-01-31T12:00:00.000Z
              */
             leaseUntil: string;
@@ -2921,7 +2921,7 @@ export interface components {
             oldestDueAt?: string;
             /**
              * Format: date-time
-             * @description The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has ever asked. If no worker has asked for a day, the service later forgets the time, unless the queue is paused.
+             * @description The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has ever asked. The service soon forgets a time that is more than a day old, except for a paused queue.
              * @example 2026-01-31T12:00:00.000Z
              */
             polledAt?: string;
@@ -2968,7 +2968,7 @@ export interface components {
             oldestDueAt?: string;
             /**
              * Format: date-time
-             * @description The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has ever asked. If no worker has asked for a day, the service later forgets the time, unless the queue is paused.
+             * @description The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has ever asked. The service soon forgets a time that is more than a day old, except for a paused queue.
              * @example 2026-01-31T12:00:00.000Z
              */
             polledAt?: string;
@@ -2981,7 +2981,7 @@ export interface components {
              */
             pausedAt?: string;
             pausedBy?: components["schemas"]["Actor"];
-            /** @description The workers that asked within the last day, at most 100, the latest first. */
+            /** @description The workers that asked for tasks within the last day, at most 100. The one with the latest `polledAt` comes first. */
             workers: components["schemas"]["TaskWorker"][];
         };
         /** RateLimit */
@@ -3255,7 +3255,7 @@ export interface components {
         /** AccountLimit */
         AccountLimit: {
             /**
-             * @description What the limit counts: the organizations that you created, except deleted ones, or your valid user tokens.
+             * @description What the limit counts. `organizations`: those that you created and that still exist. `userTokens`: the valid ones.
              * @enum {string}
              */
             name: "organizations" | "userTokens";
@@ -3406,7 +3406,7 @@ export interface components {
             boundTo?: components["schemas"]["TokenBounds"];
             /**
              * Format: date-time
-             * @description The time at which the token that you sent ends. For a secret that a rotation replaced, it is the time at which that secret ends.
+             * @description The time at which the token of this request ends. For a secret that a rotation replaced, it is the time at which that secret ends.
              */
             expiresAt?: string;
             /** @description The beginning of the token that you sent. */
@@ -5685,11 +5685,11 @@ export interface operations {
     ListJobBranches: {
         parameters: {
             query?: {
-                /** @description The step that has the branches. If it is left out, it is the latest one. */
+                /** @description The step that has the branches. If it is left out, the latest such step is used. */
                 step?: string;
-                /** @description The visit of that step. If it is left out, it is the latest one. */
+                /** @description The visit of that step. If it is left out, the latest visit is used. */
                 visit?: number;
-                /** @description The path of the branch in which the step is. If it is left out, it is the main line. */
+                /** @description The path of the branch in which the step is. Leave it out for a step of the main line. */
                 branch?: string;
                 /** @description A status, to get only branches that have it now. */
                 status?: "failed" | "open" | "cancelled" | "succeeded";
@@ -6056,7 +6056,7 @@ export interface operations {
                 job: string[];
             };
             header?: {
-                /** @description The `id` of the last event that was received. It has one sequence for each job, in the order of the request, with dots in between: the sequence of the last entry that was received of the job, or 0 for none. */
+                /** @description The `id` of the last event that was received. It has one number for each `job` parameter, in the same order, with dots in between: the sequence of the last received entry of this job, or 0 if there is none. */
                 "Last-Event-ID"?: string;
             };
             path?: never;
@@ -6204,7 +6204,7 @@ export interface operations {
                     payload?: unknown;
                     /** @description The only step that the event is for. The step must list the event id, or be a wait whose event ids come from expressions. */
                     step?: string;
-                    /** @description The path of the branch in which `step` is, as in a job's `steps`. It is required for a step in a branch. If it is left out, it is the main line. */
+                    /** @description The path of the branch in which `step` is, as in a job's `steps`. It is required for a step in a branch. Leave it out for a step of the main line. */
                     branch?: string;
                     /** @description The only visit of `step` that the event is for, as in a job's `steps`. If it is left out, the event is for the visit that waits now, or for the next visit when none waits. */
                     visit?: number;
@@ -7282,7 +7282,7 @@ export interface operations {
                     permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                     /**
                      * Format: date-time
-                     * @description The time at which the token ends. If it is left out, the token ends after 90 days, or with the token that you call with if that is earlier. With null, the token does not expire. When you call with a token, the time must not be later than the end of that token.
+                     * @description The time at which the token ends. If it is left out, the token ends after 90 days or at the end of the token that you call with, whichever is earlier. With null, the token does not expire. When you call with a token, the time must not be later than the end of that token.
                      */
                     expiresAt?: string | null;
                     /** @description The bounds of the token, beside its permissions. A token without this field has no bounds. */
@@ -7455,7 +7455,7 @@ export interface operations {
                     permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                     /**
                      * Format: date-time
-                     * @description The time at which the token ends. If it is left out, the token ends after 90 days, or with the token that you call with if that is earlier. With null, the token does not expire. When you call with a token, the time must not be later than the end of that token.
+                     * @description The time at which the token ends. If it is left out, the token ends after 90 days or at the end of the token that you call with, whichever is earlier. With null, the token does not expire. When you call with a token, the time must not be later than the end of that token.
                      */
                     expiresAt?: string | null;
                     /** @description The bounds of the token, beside its permissions. A token without this field has no bounds. */
@@ -8453,7 +8453,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description A code of your authenticator app, or a recovery code. It is needed when the account has a second factor. */
+                    /** @description A code of your authenticator app. */
                     code: string;
                 };
             };
@@ -8682,7 +8682,7 @@ export interface operations {
                     name: string;
                     /**
                      * Format: date-time
-                     * @description The time at which the token ends. If it is left out, the token ends after 90 days, or with the token that you call with if that is earlier. With null, the token does not expire. When you call with a token, the time must not be later than the end of that token.
+                     * @description The time at which the token ends. If it is left out, the token ends after 90 days or at the end of the token that you call with, whichever is earlier. With null, the token does not expire. When you call with a token, the time must not be later than the end of that token.
                      */
                     expiresAt?: string | null;
                     /** @description Your password, if the account has one. */
@@ -9370,7 +9370,7 @@ export interface operations {
                     name: string;
                     /** @description The purpose of the role. */
                     description?: string;
-                    /** @description The permissions of members with the role. The list may be empty. You must have all of them yourself. A new role without this field permits nothing. */
+                    /** @description The permissions of members with the role. You must have all of them yourself. The list may be empty. A new role without this field permits nothing. */
                     permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                 };
             };
@@ -9535,7 +9535,7 @@ export interface operations {
                     name?: string;
                     /** @description The purpose of the role. */
                     description?: string;
-                    /** @description The permissions of members with the role. The list may be empty. You must have all of them yourself. A new role without this field permits nothing. */
+                    /** @description The permissions of members with the role. You must have all of them yourself. The list may be empty. A new role without this field permits nothing. */
                     permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                 };
             };
@@ -9680,7 +9680,7 @@ export interface operations {
                     email?: string;
                     /**
                      * Format: date-time
-                     * @description The time at which the invitation ends, at most 30 days from now. If it is left out, the invitation ends after 7 days, or with the token that you call with if that is earlier. When you call with a token, the time must not be later than the end of that token.
+                     * @description The time at which the invitation ends, at most 30 days from now. If it is left out, the invitation ends after 7 days or at the end of the token that you call with, whichever is earlier. A time after the end of this token is rejected.
                      */
                     expiresAt?: string;
                 };

@@ -45,7 +45,7 @@ export async function disableSecondFactor(body: Proof) {
   await resultOf(api.POST("/account/second-factor/disable", { body }));
 }
 
-/** Only this answer has the recovery codes. */
+/** Only this answer has the new recovery codes. */
 export async function renewRecoveryCodes(body: Proof) {
   return await resultOf(api.POST("/account/recovery-codes", { body }));
 }

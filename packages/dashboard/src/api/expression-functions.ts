@@ -4,7 +4,7 @@ import { api, resultOf } from "./api.ts";
 
 export type ExpressionFunction = Schemas["ExpressionFunction"];
 
-/** The functions of expressions. The list is empty until they are loaded, or if they cannot be loaded. Completion then offers only names. */
+/** The functions of expressions. The list is empty until they are loaded, or if they cannot be loaded. Completion then offers no functions. */
 export function useExpressionFunctions(): readonly ExpressionFunction[] {
   return useQuery(expressionFunctionsQuery).data ?? none;
 }

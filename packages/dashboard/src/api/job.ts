@@ -41,7 +41,6 @@ export function explanationQuery(key: JobKey, sequence: number, isFinished: bool
         api.GET("/organizations/{organizationId}/jobs/{jobId}/explain", { params: { path: key }, signal }),
       ),
     refetchInterval: isFinished ? 30_000 : 2_000,
-    // The last answer is shown until the next one arrives.
     placeholderData: keepPreviousData,
     gcTime: 5_000,
   });
@@ -85,7 +84,6 @@ export function jobBranchesQuery(key: JobKey, { step, visit, branch }: ForkKey, 
     },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.nextPageToken,
-    // The last answer is shown until the next one arrives.
     placeholderData: keepPreviousData,
   });
 }

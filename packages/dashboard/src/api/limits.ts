@@ -28,7 +28,6 @@ export function limitsQuery(organizationId: string) {
   });
 }
 
-/** The limits of the account of the person who is signed in. */
 export const accountLimitsQuery = queryOptions({
   queryKey: ["account", "limits"],
   queryFn: async ({ signal }) => await resultOf(api.GET("/account/limits", { signal })),

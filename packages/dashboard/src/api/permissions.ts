@@ -8,7 +8,7 @@ export function usePermission(organizationId: string, permission: Permission): b
   return data?.permissions.includes(permission) ?? false;
 }
 
-/** Tells whether the permissions are known, or cannot be read. If a page were shown before, it would move when its buttons appear. */
+/** False while the permissions are being read. If a page were shown meanwhile, its content would move when its buttons appear. */
 export function useSettledPermissions(organizationId: string): boolean {
   return !useQuery(ownPermissionsQuery(organizationId)).isPending;
 }

@@ -38,7 +38,7 @@ export interface Problem {
   readonly errors?: readonly InputProblem[];
 }
 
-/** Returns the problem that an answer describes. A proxy between browser and service may answer without a description, so this makes one. */
+/** Returns the problem that an answer describes. If it has no description, as an answer of a proxy, makes a problem from the status. */
 export function problemOf(error: unknown, response: Response): ProblemError {
   const requestId = response.headers.get("x-request-id") ?? undefined;
   if (isProblem(error)) {
@@ -57,8 +57,8 @@ export function problemOf(error: unknown, response: Response): ProblemError {
 const changedCode = "PreconditionFailedError";
 
 /**
- * Returns the problem of a change that was not made, because what it should change is no longer as the page showed it. The service's own words name
- * ETags, which no page shows.
+ * Returns the problem of a change that was not made because the page showed an older state. The service's own words name ETags, which no page
+ * shows.
  */
 export function changedMeanwhile(requestId?: string): ProblemError {
   const { changedTitle, changed } = texts.problem;
@@ -86,7 +86,10 @@ export function asProblem(error: unknown): ProblemError {
   return new ProblemError({ title: texts.problem.pageTitle, status: 0, detail, code: "PageError" });
 }
 
-/** Divides a problem among the fields of a form. `at` returns the text for one field. `rest` is the whole problem, unless fields show all of it. */
+/**
+ * Divides a problem among the fields of a form. `at` returns the text for one field. `rest` is the whole problem, or undefined if fields show all of
+ * it.
+ */
 export function fieldProblems(error: unknown, pointers: readonly string[]) {
   const problem = error === null || error === undefined ? undefined : asProblem(error);
   const at = (pointer: string): string | undefined => {

@@ -20,7 +20,7 @@ export const queryClient = new QueryClient({
       retry: (failures, error) => failures < 3 && canRetryHelp(error),
       retryDelay: (failures) => Math.min(500 * 2 ** failures, 8_000),
     },
-    // A change may only be repeated with its first key, which only its caller knows.
+    // A change may only be repeated with its first Idempotency-Key, which is not known here.
     mutations: { networkMode, retry: false },
   },
 });

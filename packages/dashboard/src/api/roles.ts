@@ -11,7 +11,7 @@ export function rolesQueryKey(organizationId: string) {
   return ["organizations", organizationId, "roles"] as const;
 }
 
-/** Reads the whole list of roles, page by page, because most organizations have only a few dozen. */
+/** Reads the whole list of roles, since most organizations have only a few dozen. */
 export function rolesQuery(organizationId: string) {
   return queryOptions({
     queryKey: rolesQueryKey(organizationId),

@@ -19,7 +19,6 @@ export function taskQueuesQueryKey(organizationId: string) {
   return ["organizations", organizationId, "task-queues"] as const;
 }
 
-/** The list is requested again and again while it is shown. */
 export function taskQueuesQuery(organizationId: string) {
   return infiniteQueryOptions({
     queryKey: [...taskQueuesQueryKey(organizationId), "list"],
@@ -52,7 +51,6 @@ export function queuedTasksQuery(key: QueueKey, status: QueuedTask["status"]) {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.nextPageToken,
     refetchInterval: ({ state }) => (state.data?.pages.length === 1 ? refetchInterval : false),
-    // If the user has loaded more pages, the list also stays unchanged when the window gets the focus again.
     refetchOnWindowFocus: ({ state }) => state.data?.pages.length === 1,
     // A reader who comes back begins with the first page.
     gcTime: 0,

@@ -30,7 +30,7 @@ document.addEventListener("click", ({ target }) => {
   if (target.closest("[popover] a") !== null) target.closest<HTMLElement>("[popover]")?.hidePopover();
 });
 
-/** Loads the index of the search when the reader is about to search, and again only if that failed. */
+/** Loads the index of the search when the reader is about to search, and again only if the loading failed. */
 function load(): Promise<readonly Row[]> {
   rows ??= fetch(index).then(async (response) => {
     if (!response.ok) throw new Error(`The request for the index failed with ${response.status}.`);

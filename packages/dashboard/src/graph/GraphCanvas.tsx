@@ -21,8 +21,8 @@ const noEdges: [] = [];
 const hidden = { hideAttribution: true };
 
 /**
- * The picture. Only the nodes in view are drawn. A node is drawn again only when its own state changes, and the edges only when the layout or the
- * transitions that the job took change.
+ * Only the nodes in view are drawn. A node is drawn again only when its own state changes, and the edges only when the layout changes or the job has
+ * taken another transition.
  */
 export function GraphCanvas(props: StepGraphProps) {
   return (
@@ -35,7 +35,7 @@ export function GraphCanvas(props: StepGraphProps) {
 function Canvas(props: StepGraphProps) {
   const { steps, taken, current, selected, onSelect } = props;
   const place = useRef<HTMLDivElement>(null);
-  // Another array with the same steps gets the same layout: when jobs change their state, their definition stays the same.
+  // A change of the job's state can bring a new array with the same steps. The new array gets the same layout.
   const layout = useMemo(() => recentLayoutOf(steps), [steps]);
   const { begin, bringIntoView, firstInView } = useViewport(layout, place, current);
   const cameFrom = useRef<string>(undefined);

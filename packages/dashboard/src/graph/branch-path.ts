@@ -1,6 +1,6 @@
 /**
- * One level of the path of a branch, such as `fan-out:2[4211]/sides:1[left]`: the step that has the branch, its visit, and the branch's name or the
- * place of its item. The main line has the empty path.
+ * One level of the path of a branch: the step that has the branch, its visit, and the branch's name or the place of its item. The path
+ * `fan-out:2[4211]/sides:1[left]` has two levels. The main line has the empty path.
  */
 export interface BranchLevel {
   readonly fork: string;

@@ -47,7 +47,7 @@ export function stepsOfText(text: string): readonly GraphStep[] | undefined {
 }
 
 /**
- * Returns the names of the steps by their place in the definition. A step that is being written may have no name yet. Undefined when the text is not
+ * Returns the name of each step, in the order of the definition. A step that is being written may have no name yet. Undefined when the text is not
  * JSON.
  */
 export function stepNamesOfText(text: string): readonly (string | undefined)[] | undefined {

@@ -18,7 +18,7 @@ export interface GraphEdge {
   readonly to: string;
   /** `branch`: from a step to the beginning of one of its branches. */
   readonly kind: "transition" | "failure" | "branch";
-  /** The errors, or the conditions of a choice, that lead to this transition. The list is empty for all errors, and without a choice. */
+  /** The errors, or the conditions of a choice, that lead to this transition. The list is empty if all errors do, or if there is no choice. */
   readonly on: readonly string[];
   /** True if the edge leads back to a step where the job was before, so that it forms a loop. */
   readonly isBack: boolean;
@@ -28,7 +28,7 @@ export interface GraphEdge {
 export interface Graph {
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
-  /** The number of nodes before a node on the longest way to it, without edges that lead back. */
+  /** For each node: the number of nodes before it on the longest way to it. Edges that lead back are left out. */
   readonly ranks: ReadonlyMap<string, number>;
   /** The branches of the steps that have some, by the id of the step's node. */
   readonly lanes: ReadonlyMap<string, readonly GraphLane[]>;

@@ -33,7 +33,7 @@ export interface PlacedFrame extends Point {
 export interface Layout {
   readonly nodes: readonly PlacedNode[];
   readonly edges: readonly DrawnEdge[];
-  /** The outer ones first. */
+  /** The outer frames first. */
   readonly frames: readonly PlacedFrame[];
   readonly width: number;
   readonly height: number;
@@ -45,8 +45,8 @@ const gap = { beside: 36, below: 40 };
 /** The space that a label needs. The average width of letters in ordinary words is at most `perCharacter`. */
 const labelSize = { perCharacter: 7, padding: 12, height: 20 };
 /**
- * The layout gives a long edge a place in every row that the edge passes. It takes minutes when 500 steps all lead to one step for failures. When all
- * edges together pass more rows than this, the longest ones are led around the outside.
+ * The layout gives a long edge a place in every row that the edge passes. This takes minutes when 500 steps all lead to one step for failures. When
+ * all edges together pass more rows than this, the longest ones are led around the outside.
  */
 const maxRowsPassed = 300;
 /**

@@ -3,7 +3,7 @@ import type { GraphBranch, GraphStep } from "./graph-step.ts";
 /** The main line or a branch: the steps in it, in the order of the definition. */
 export interface Region {
   readonly steps: readonly GraphStep[];
-  /** The name of the step where it begins, even if the definition has no such step; undefined if the definition has no steps. */
+  /** The name of the step where the region begins, even if the definition has no such step; undefined if the definition has no steps. */
   readonly first: string | undefined;
   /** The branches of its steps, by the name of the step. */
   readonly lanes: ReadonlyMap<string, readonly Lane[]>;

@@ -2,7 +2,7 @@ import { levelOf } from "./branch-path.ts";
 import type { GraphBranch, GraphStep } from "./graph-step.ts";
 import type { StepStatus } from "./step-look.ts";
 
-/** A visit of a step on the way of a job. */
+/** One visit of a step by a job. */
 export interface WayRun extends Pick<GraphStep, "name" | "type"> {
   readonly status: StepStatus;
   /** The path of the branch that contains the visit; left out for the main line. */

@@ -110,7 +110,7 @@ export function moveMs(): number {
   return window.matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 250;
 }
 
-/** Moves the focus to a step, and waits for the step to be drawn, which may happen only once it is in view. */
+/** Moves the focus to a step once the step is drawn. A step that has just come into view may not be drawn yet. */
 export function focusStep(place: RefObject<HTMLElement | null>, id: string): void {
   const name = nameOf(id);
   let framesLeft = 60;

@@ -5,7 +5,7 @@ import { toastFailure } from "./toasts.ts";
 
 /**
  * Ends the session with everything that was issued in it, and goes to the first page. The session is ended by a request to the API, with the token in
- * a header. The provider's own page is not used, because it takes the token in its address, which the browser's history and the logs of proxies keep.
+ * a header. The provider's sign-out page is not used: it takes the token in its address, which the browser's history and the logs of proxies keep.
  */
 export async function signOut(): Promise<void> {
   const { state } = session;

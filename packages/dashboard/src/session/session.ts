@@ -78,8 +78,8 @@ class Session {
   }
 
   /**
-   * Leaves for the provider, which sends the browser back to the present page. With `asksAgain`, it asks the person who they are even if they are
-   * signed in.
+   * Leaves for the provider, which sends the browser back to the present page. If `asksAgain` is true, even a person who is signed in must sign in
+   * again.
    */
   async signIn({ asksAgain = false } = {}): Promise<void> {
     const { url, pending } = await authorizationRequest(here());
@@ -160,7 +160,6 @@ class Session {
 
 export const session = new Session();
 
-/** The path of the present page, with its query and fragment. */
 function here(): string {
   const { pathname, search, hash } = window.location;
   return pathname + search + hash;

@@ -17,7 +17,6 @@ export interface SchemaInputProps {
   readonly problems: ReadonlyMap<string, string>;
 }
 
-/** One value of a form, of any kind. */
 export function SchemaInput(props: SchemaInputProps) {
   switch (props.field.kind) {
     case "object":

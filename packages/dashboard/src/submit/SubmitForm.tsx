@@ -104,7 +104,7 @@ interface JsonInputProps {
   readonly onChange: (draft: Draft) => void;
 }
 
-/** A field for JSON. The text stays as it is typed. */
+/** The text stays as it is typed. */
 function JsonInput({ draft, problem, onChange }: JsonInputProps) {
   const words = texts.submit;
   const [text, setText] = useState<string | undefined>();

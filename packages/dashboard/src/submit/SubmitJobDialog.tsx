@@ -36,7 +36,7 @@ interface Target {
   readonly tag?: string;
 }
 
-/** Submits a job with a tag or a version, and leads to its page. */
+/** Submits a job with a tag or a version, and leads to the job's page. */
 export function SubmitJobDialog({ workflow, name, versionId, tag, input, onClose }: SubmitJobDialogProps) {
   const words = texts.submit;
   const { targets, error, refetch } = useTargets(workflow);

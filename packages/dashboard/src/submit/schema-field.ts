@@ -34,13 +34,13 @@ export interface SchemaField {
 type Schema = Readonly<Record<string, Json>>;
 type Definitions = Readonly<Record<string, Json>>;
 
-/** A schema, and the definition that contains it, to which `#` and `#/$defs` refer. */
+/** A schema, and the definition that contains it. `#` and `#/$defs` refer to this definition. */
 interface Placed {
   readonly schema: Schema | undefined;
   readonly definition: Json;
 }
 
-/** Below this depth, and for schemas that it cannot show as fields, the form asks for JSON. */
+/** The form asks for JSON below this depth, and for schemas that it cannot show as fields. */
 const maxDepth = 6;
 
 /**
@@ -146,8 +146,8 @@ const annotations: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the schemas of which a value must meet one: those of `anyOf` or `oneOf`, or one for each entry of a list of types. Undefined for a schema
- * with neither, and for one that combines `anyOf`, `oneOf` or a list of types with keywords that the form cannot combine.
+ * Returns the alternatives of a schema: the schemas in `anyOf` or `oneOf`, or one schema for each type in a list of types. Undefined if there are no
+ * alternatives, or if the schema has further keywords that the form cannot combine with them.
  */
 function alternativesOf(schema: Schema): readonly Json[] | undefined {
   const { type, title: _title, description: _description, default: _default, ...rest } = schema;

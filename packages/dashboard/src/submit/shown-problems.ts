@@ -7,7 +7,6 @@ interface FormState {
   readonly problems: readonly DraftProblem[];
   /** True after the first attempt to send the form. Only then does the form report missing values. */
   readonly isTried: boolean;
-  /** The error of the last attempt, if it failed. */
   readonly error: Error | null;
   /** The place of the form's value in the request, as a JSON pointer. */
   readonly pointer: string;

@@ -5,7 +5,7 @@ const key = "stepwell.theme";
 const listeners = new Set<() => void>();
 const systemDark = window.matchMedia("(prefers-color-scheme: dark)");
 
-/** Sets the theme of the page. It is first called before the pages are loaded, but the browser may have painted the frame of `index.html` already. */
+/** Sets the theme of the page. Before the first call, the browser may have shown the frame of `index.html` in the system's theme. */
 export function applyTheme(): void {
   const theme = chosenTheme();
   if (theme === "system") delete document.documentElement.dataset.theme;
@@ -29,7 +29,6 @@ export function chooseTheme(theme: Theme): void {
   for (const listener of listeners) listener();
 }
 
-/** Tells whether the page is dark now, by the user's choice or by the system's theme. */
 export function isDark(): boolean {
   const theme = chosenTheme();
   return theme === "system" ? systemDark.matches : theme === "dark";

@@ -36,7 +36,7 @@ export interface SealContent {
   readonly entries: readonly SealedEntry[];
 }
 
-/** Stands in the place of the seal before the first seal of a chain, which does not exist. */
+/** What the first seal of a chain continues, since there is no seal before it. */
 export const chainStart: SealLink = { number: 0, hash: "0".repeat(64) };
 
 export interface SealLink {
@@ -92,7 +92,6 @@ export interface FoundSeal {
   })[];
 }
 
-/** Finds the problems of a seal. `before` is the seal before it. */
 export function checkSeal(before: SealLink, seal: FoundSeal): AuditFinding[] {
   const { sealNumber } = seal;
   const findings: AuditFinding[] = [];
@@ -108,7 +107,6 @@ export function checkSeal(before: SealLink, seal: FoundSeal): AuditFinding[] {
   return findings;
 }
 
-/** A finding as a sentence. */
 export function describeFinding(finding: AuditFinding): string {
   switch (finding.kind) {
     case "entry-changed":

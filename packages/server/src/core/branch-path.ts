@@ -43,7 +43,7 @@ export function levelOf(path: string): BranchLevel | undefined {
   return { fork: forkName, visit: Number(visit), key: keyName };
 }
 
-/** The `branch` field for records that have no such field on the main line. */
+/** The `branch` field of a record. A record of the main line has no such field. */
 export function branchField(branch: string): { readonly branch?: string } {
   return branch === mainBranch ? {} : { branch };
 }
@@ -54,8 +54,8 @@ export function isInside(path: string, around: string): boolean {
 }
 
 /**
- * Compares two paths for sorting. Every run of digits is compared as a number, and the text between them as text. So items are in the order of their
- * positions.
+ * Compares two paths for sorting. Digits that stand together are compared as one number, and all other text as text. So items are in the order of
+ * their positions.
  */
 export function comparePaths(one: string, other: string): number {
   const [parts, others] = [partsOf(one), partsOf(other)];
@@ -69,7 +69,6 @@ export function comparePaths(one: string, other: string): number {
   return parts.length - others.length;
 }
 
-/** Splits a path into runs of digits and the text between them. */
 function partsOf(path: string): readonly string[] {
   return path.match(/\d+|\D+/g) ?? [];
 }

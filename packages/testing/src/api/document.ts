@@ -15,7 +15,7 @@ export interface Operation {
 interface OperationDeclaration {
   readonly operationId: string;
   readonly "x-permission": string;
-  /** How many requests of the limits per minute a call uses; absent if no credential is needed. */
+  /** How many requests one request counts as in the limits per minute; absent if no credential is needed. */
   readonly "x-cost"?: number;
   readonly summary?: string;
   readonly description?: string;
@@ -134,13 +134,12 @@ export class ApiDocument {
     if (errors.length > 0) expect(errors, `${operationId} ${status} answered ${JSON.stringify(body)}`).toEqual([]);
   }
 
-  /** Returns the document's description of the answer with this status. Operations may share a description; then its reference is followed. */
+  /** Returns the document's description of the answer with this status. If the operation refers to a shared description, returns that one. */
   answerOf(operationId: string, status: number | string): ResponseDeclaration {
     const response = this.operation(operationId).declaration.responses[status] ?? {};
     return response.$ref === undefined ? response : (this.raw.components.responses[nameIn(response.$ref)] ?? {});
   }
 
-  /** Returns what is wrong with the body of an answer. */
   errorsOfAnswer(operationId: string, status: number | string, mediaType: string, body: unknown): readonly object[] {
     const { path, method, declaration } = this.operation(operationId);
     const { $ref } = declaration.responses[status] ?? {};
@@ -151,7 +150,6 @@ export class ApiDocument {
     return this.#errorsAt([...place, "content", mediaType, "schema"], body);
   }
 
-  /** Returns what is wrong with the body of a request. */
   errorsOfRequest(operationId: string, body: unknown): readonly object[] {
     const { path, method } = this.operation(operationId);
     const place = ["paths", path, method.toLowerCase(), "requestBody", "content", "application/json", "schema"];
@@ -233,7 +231,6 @@ export const documentOfBuild = once(
 
 const documents = new Map<string, Promise<ApiDocument>>();
 
-/** Gets the document that a service serves. */
 export function readDocument(baseUrl: string): Promise<ApiDocument> {
   let document = documents.get(baseUrl);
   if (document === undefined) {
@@ -246,7 +243,7 @@ export function readDocument(baseUrl: string): Promise<ApiDocument> {
 }
 
 /**
- * Closes each schema of an object if the schema declares properties and does not say whether others are allowed. Clients must tolerate fields that
+ * Forbids undeclared properties in each schema of an object that lists properties and says nothing about others. Clients must tolerate fields that
  * the document does not describe, but the tests require that every field is described.
  */
 function closeObjects(value: unknown): unknown {

@@ -6,7 +6,6 @@ export interface DocumentedLine {
 
 /** A whole definition in the documentation, with the lines below it. */
 export interface DocumentedExample {
-  /** The heading above it. */
   readonly heading: string;
   readonly definition: string;
   /** The lines that say how the service answers the registration, before there is any job. */

@@ -199,7 +199,7 @@ function backwards({ steps, ...others }: JsonObject): JsonObject {
   return { ...others, steps: [{ ...first, input: { v: 1 }, transitionToStep: last }, ...turned] };
 }
 
-/** Makes every fifth step wait for the events that its expressions read before, and for those that the expressions of the next four steps read. */
+/** Makes every fifth step a wait step without expressions. It waits for the events of the removed expressions and of those in the next four steps. */
 function asking({ steps, ...others }: JsonObject): JsonObject {
   const waiting = (one: JsonObject, index: number): JsonObject => {
     const { input: _, ...step } = one;
@@ -230,7 +230,7 @@ function doubling(depth: number): JsonObject {
   return { ...Object.fromEntries(entries), [`l${depth / 2}`]: { type: "object", required: ["a"] } };
 }
 
-/** The schema of an object that may have other properties. With its keywords, it can seldom be decided whether it fits another schema. */
+/** A schema that allows other properties. Because of its keywords, the service can seldom decide whether its values fit another schema. */
 function rare(index: number): JsonObject {
   return {
     type: "object",

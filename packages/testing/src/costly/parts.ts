@@ -10,7 +10,6 @@ export function named(count: number, value: JsonValue, prefix = "k"): JsonObject
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index.toString(36)}`, value]));
 }
 
-/** Makes a list with this value again and again. */
 export function many(count: number, value: JsonValue): JsonValue[] {
   return Array.from({ length: count }, () => value);
 }
@@ -20,7 +19,7 @@ export function patterns(count: number): { pattern: string }[] {
   return Array.from({ length: count }, (_, index) => ({ pattern: `^x${index}[a-z]+$` }));
 }
 
-/** Makes the keywords of a condition of which all three parts have this schema. */
+/** Makes the keywords `if`, `then` and `else`, each with this schema. */
 export function conditional(schema: JsonValue): JsonObject {
   return Object.fromEntries(["if", "then", "else"].map((keyword) => [keyword, schema]));
 }

@@ -36,7 +36,6 @@ export function requestOf({ signal: _, ...call }: Call): CallRequest {
   };
 }
 
-/** Makes one call with a new executor. */
 export async function callOnce(own: Partial<CloudFunctionSettings>, call: Call = {}): Promise<CallResult> {
   const executor = cloudFunction({ ...settings, ...own });
   try {

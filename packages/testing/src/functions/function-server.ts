@@ -114,7 +114,6 @@ export function functionStep(
   };
 }
 
-/** A definition with one call of this function. */
 export function callingDefinition(functionName: string, more: object = {}): string {
   return definitionOf(functionStep("call", functionName, null, more));
 }

@@ -20,7 +20,6 @@ export interface HttpCall extends Omit<Partial<CallRequest>, "config"> {
   readonly resolve?: ResolveHost;
 }
 
-/** Makes one call with a new executor. */
 export async function callHttp(config: JsonObject, call: HttpCall = {}): Promise<CallResult> {
   const { signal = new AbortController().signal, settings = localSettings, resolve, ...request } = call;
   const executor = http(settings, resolve);

@@ -14,7 +14,7 @@ export interface OwnDatabase {
 
 /**
  * Makes a database on the tests' PostgreSQL server, for the caller alone. With the content "newest" it has the newest schema, otherwise it has no
- * table. Its locale is C, but with "empty, in Unicode" a locale that knows the upper and lower case of all letters.
+ * table. Its locale is C. Only the content "empty, in Unicode" gives it another locale, which knows the upper and lower case of all letters.
  */
 export async function newDatabase(content: "empty" | "empty, in Unicode" | "newest"): Promise<OwnDatabase> {
   const server = inject("postgresUrl");

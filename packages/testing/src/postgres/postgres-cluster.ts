@@ -72,7 +72,7 @@ export class PostgresCluster {
   }
 
   /**
-   * Takes a base backup of the running server, as `pg_basebackup` does. Returns it as a cluster at another port; this cluster does not run yet.
+   * Takes a base backup of the running server, as `pg_basebackup` does. Returns the backup as a cluster at another port, which does not run yet.
    * The npm package does not contain `pg_basebackup`, so this uses the server's own functions (PostgreSQL's manual, "Making a Base Backup Using the
    * Low Level API").
    */

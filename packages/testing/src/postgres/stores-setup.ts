@@ -16,7 +16,7 @@ declare module "vitest" {
   interface ProvidedContext {
     /**
      * A data directory at the newest schema. It is complete only some seconds after the first tests begin. Each test file works on a copy, since
-     * creating a store takes seconds. The quick loop has none.
+     * creating a store takes seconds. The quick loop has no template.
      */
     embeddedTemplate: string;
     /** The directory for copies of the template, and for other files of the tests. */
@@ -65,7 +65,7 @@ export async function teardown(): Promise<void> {
   await tearDown?.();
 }
 
-/** The directory gets its name only when it is complete. */
+/** The directory gets its name only when it is complete, since tests copy it as soon as it exists. */
 async function prepareEmbedded(directory: string): Promise<void> {
   const unfinished = `${directory}.unfinished`;
   await unpackEmptyCluster(unfinished);

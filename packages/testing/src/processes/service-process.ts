@@ -128,7 +128,6 @@ export class ServiceProcess {
     }
   }
 
-  /** The last 4,000 characters of the log. */
   logTail(): string {
     return readFileSync(this.logFile, "utf8").slice(-4_000);
   }

@@ -19,7 +19,7 @@ export interface StoreHomes {
   close(): Promise<void>;
 }
 
-/** The server for "postgres" is the one that the environment names. If it names none, this function starts one. */
+/** Uses for "postgres" the server that the environment names, or starts a server if the environment names none. */
 export async function openStoreHomes(kind: StoreKind): Promise<StoreHomes> {
   if (kind === "embedded") return { kind, fresh: freshDirectory, close: async () => {} };
   const url = process.env.STEPWELL_BENCH_DATABASE_URL ?? process.env.DATABASE_URL;

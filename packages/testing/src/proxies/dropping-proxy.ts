@@ -9,9 +9,9 @@ import fc from "fast-check";
 type Fate = { readonly from: "client" | "server"; readonly bytes: number } | undefined;
 
 /**
- * A proxy in front of a server. It breaks the first two connections and about three in five of the others. Each of these breaks after a random number
- * of bytes, if it carries that many: in the middle of a request, in the middle of an answer, or between the two, so that the server has carried out
- * the request but the client never learns of it. The same seed results in the same breaks.
+ * A proxy in front of a server. It breaks the first two connections and about three in five of the others. Such a connection breaks after a random
+ * number of bytes, if it carries that many: in the middle of a request, in the middle of an answer, or between the two, so that the server has
+ * carried out the request but the client never learns of it. The same seed results in the same breaks.
  */
 export class DroppingProxy {
   /** How many connections broke in a request, and how many in an answer. */
@@ -23,7 +23,7 @@ export class DroppingProxy {
 
   private constructor(target: string, seed: number) {
     this.#target = new URL(target);
-    // The first connection breaks in a request and the second one in an answer. With some seeds, only few others break, and all in the same way.
+    // The first connection breaks in a request and the second one in an answer, so that both are tried with each seed.
     const first = fc.sample(fc.tuple(breakIn("client"), breakIn("server")), { seed, numRuns: 1 }).flat();
     this.#fates = [...first, ...fc.sample(fateOfConnection, { seed, numRuns: maxConnections })].values();
     this.#listener = createServer((client) => this.#relay(client));

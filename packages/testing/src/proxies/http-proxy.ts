@@ -6,7 +6,7 @@ import { buffer } from "node:stream/consumers";
 /**
  * What happens to a request:
  * - `passed`: nothing special;
- * - `lost`: the connection breaks before the service has it;
+ * - `lost`: the connection breaks before the service gets the request;
  * - `refused`: the proxy itself answers 503;
  * - `answer-lost`: the service carries it out, and the connection breaks before the client has the answer;
  * - `answer-refused`: the service carries it out, but the proxy answers 503 instead.

@@ -34,7 +34,6 @@ export class TcpProxy {
     this.#listener = createServer();
   }
 
-  /** Starts a proxy in front of the server that `url` names. */
   static async before(url: string): Promise<TcpProxy> {
     const proxy = new TcpProxy(new URL(url));
     await proxy.#listen();
@@ -87,8 +86,9 @@ export class TcpProxy {
   /**
    * Waits for the next message that contains `text`, treats it as `fate` says, and returns. `answer-swallowed`: the server gets the message, but its
    * answer is lost. `lost`: the message never arrives. `late`: the message arrives when `deliver` is called. These three break the connection.
-   * `stuck`: the message waits until the server closes the connection. If `after` is given, the proxy looks only at connections that already sent
-   * this text. So a test can choose the COMMIT of one kind of transaction, although every duty of a service sends a COMMIT.
+   * `stuck`: the message never arrives, and the connection stays open until the server closes it. If `after` is given, the proxy looks only at
+   * connections that have sent the text `after` since `onNext` was called. So a test can choose the COMMIT of one kind of transaction, although every
+   * duty of a service sends a COMMIT.
    */
   onNext(text: string, fate: Fate, after?: string): Promise<MarkedMessage> {
     return new Promise((resolve) => {
@@ -96,7 +96,6 @@ export class TcpProxy {
     });
   }
 
-  /** Changes the server's answers from now on. */
   changeAnswers(change: (answer: Buffer) => Buffer): void {
     this.#change = change;
   }

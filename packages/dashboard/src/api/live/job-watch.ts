@@ -150,7 +150,10 @@ export class JobWatch {
     }
   }
 
-  /** Adds the entries that directly follow the last one here. Others are here already, or come after entries that this page has just requested. */
+  /**
+   * Adds the entries that directly follow the last one here. Skips the others: they are here already, or entries before them have been requested but
+   * have not come yet.
+   */
   #add(received: readonly HistoryEntry[]): void {
     let next = this.sequence + 1;
     const fresh = received.filter(({ sequence }) => {

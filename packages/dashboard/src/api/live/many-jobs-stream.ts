@@ -56,8 +56,8 @@ export class ManyJobsStream {
   }
 
   /**
-   * Follows only these jobs. A new job begins after its sequence in `jobs`. The other jobs continue, but go back to their sequence in `again` if that
-   * is lower.
+   * Follows only these jobs. A job that was not followed before begins after its sequence in `jobs`. The other jobs continue, but go back to their
+   * sequence in `again` if that is lower.
    */
   follow(jobs: Positions, again: Positions): void {
     const sequences = new Map<JobName, number>();
@@ -72,7 +72,7 @@ export class ManyJobsStream {
     if (!isSame) this.#next();
   }
 
-  /** Looks at once after a user's action on a job, since that may have resumed a job that had ended. */
+  /** After a user's action on a job, ends the pause, since the action may have resumed a job that had ended. */
   readonly lookAgain = (): void => {
     if (this.#outcome === "ended" || this.#outcome === "lost") this.#next();
   };
@@ -145,7 +145,7 @@ export class ManyJobsStream {
     return await signedInFetch(new Request(`${baseUrl}/stream?${query}`, { headers, signal, cache: "no-store" }));
   }
 
-  /** Passes on the entries of each job that arrived together in one message, since the pages are drawn again for each message. */
+  /** If several entries of a job arrive together, passes them on in one message, since the pages are drawn again for each message. */
   #receive(events: readonly ServerSentEvent[]): void {
     const received = new Map<JobName, HistoryEntry[]>();
     for (const { type, data } of events) {

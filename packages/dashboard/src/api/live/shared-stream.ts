@@ -31,7 +31,7 @@ class SharedStream {
     window.addEventListener("pageshow", () => this.#look());
   }
 
-  /** Tells the listener about changes of its job. Returns a function that ends this. */
+  /** Tells the listener about changes of its job until the returned function is called. */
   watch(listener: JobListener): () => void {
     this.#listeners.add(listener);
     this.#look();
@@ -41,7 +41,6 @@ class SharedStream {
     };
   }
 
-  /** Makes the stream look at once after a user's action on a job of this page. */
   lookAgain(): void {
     this.#sharing?.lookAgain();
   }

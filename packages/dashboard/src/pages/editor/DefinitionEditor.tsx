@@ -45,7 +45,7 @@ export function DefinitionEditor({ initialText, checked, offer, onChange, onStep
   const latest = useRef({ offer, onChange, onStep });
   latest.current = { offer, onChange, onStep };
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the text it begins with is that of its first moment
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a later `initialText` is ignored
   useEffect(() => {
     const host = place.current;
     if (host === null) return;

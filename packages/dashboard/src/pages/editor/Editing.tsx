@@ -29,8 +29,6 @@ export function Editing({ workflow, name, baseNumber, initialText }: EditingProp
   const words = texts.editor;
   const [text, setText] = useState(initialText);
   const [saved, setSaved] = useState(initialText);
-  // The first text is kept, because an editor that is created again would otherwise start with another text.
-  const [begunWith] = useState(initialText);
   const [stepIndex, setStepIndex] = useState<number | undefined>();
   const editor = useRef<EditorHandle>(null);
   const checked = useChecked(workflow, text);
@@ -60,7 +58,7 @@ export function Editing({ workflow, name, baseNumber, initialText }: EditingProp
         <Panel title={words.definition} isFlush>
           <div className="editing-text">
             <DefinitionEditor
-              initialText={begunWith}
+              initialText={initialText}
               checked={checked}
               offer={offer}
               onChange={setText}
@@ -81,7 +79,7 @@ export function Editing({ workflow, name, baseNumber, initialText }: EditingProp
 
 interface DrawnSteps {
   readonly steps: readonly GraphStep[];
-  /** The names of all steps of the definition. The graph leaves out steps without a name, and steps with the name of an earlier step. */
+  /** The names of the definition's steps, by index. `steps` leaves out steps without a name, and steps with the name of an earlier step. */
   readonly names: readonly (string | undefined)[];
 }
 

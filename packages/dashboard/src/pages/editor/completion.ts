@@ -23,10 +23,7 @@ export interface Offer {
   readonly functions: readonly ExpressionFunction[];
 }
 
-/**
- * Offers the words that are possible at the cursor: names of properties, executors, steps and definitions; whole steps in the list of steps; parts of
- * expressions.
- */
+/** Offers what is possible at the cursor: names of properties, values, whole steps in the list of steps, and parts of expressions. */
 export function completeDefinition(offer: () => Offer): CompletionSource {
   return (context) => complete(context, offer());
 }

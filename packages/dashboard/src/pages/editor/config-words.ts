@@ -63,7 +63,7 @@ interface ConfigSchema {
   readonly const?: unknown;
 }
 
-/** Returns every schema that a value at this place may have to fit. */
+/** Returns every schema that may apply to a value at this place. */
 function schemasAt(executor: Executor | undefined, path: Path): readonly ConfigSchema[] {
   const config: readonly ConfigSchema[] = executor === undefined ? [] : [executor.configSchema];
   return path.reduce<readonly ConfigSchema[]>(

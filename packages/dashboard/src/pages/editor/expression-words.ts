@@ -140,7 +140,7 @@ function schemasOfRoot(state: EditorState, { step }: ExpressionPlace, root: Key 
   return root === "result" && !hasOutput ? schemasOfStep(state, step, "outputDefinition") : [];
 }
 
-/** Returns the schemas of the job's input. They are those of the first step's input, unless its template makes something else of the job's input. */
+/** Returns the schemas of the job's input: those of the first step's input, or none if an `input` template changes what that step gets. */
 function schemasOfJobInput(state: EditorState): readonly Node[] {
   return nodeAt(state, ["steps", 0, "input"]) === undefined ? schemasOfStep(state, 0, "inputDefinition") : [];
 }
@@ -182,7 +182,6 @@ function stepNames(state: EditorState): readonly (string | undefined)[] {
   return stepNodes(state).map((step) => textOf(state, propertiesOf(state, step).get("name")));
 }
 
-/** The names of the forEach steps. */
 function loopNames(state: EditorState): readonly (string | undefined)[] {
   return stepNames(state).filter((_, index) => {
     const type = nodeAt(state, ["steps", index, "integrationDetails", "type"]);
@@ -190,7 +189,7 @@ function loopNames(state: EditorState): readonly (string | undefined)[] {
   });
 }
 
-/** Returns the event ids for which some step waits, if they are written as plain texts. */
+/** Returns the event ids for which steps wait, except ids that contain an expression. */
 function eventIds(state: EditorState): readonly string[] {
   return stepNodes(state).flatMap((_, index) => {
     const ids = nodeAt(state, ["steps", index, "integrationDetails", "config", "eventIds"]);

@@ -93,7 +93,6 @@ export function valuesIn(node: Node): Node[] {
   return found;
 }
 
-/** Returns the text of a node; undefined for a node that is not a text. */
 export function textOf(state: EditorState, node: Node | undefined): string | undefined {
   if (node?.name !== "String" && node?.name !== "PropertyName") return undefined;
   try {

@@ -24,7 +24,7 @@ export function schemasWithin(state: EditorState, schemas: readonly Node[], key:
   });
 }
 
-/** Returns the schemas themselves, those to which they refer, and those of which they consist. */
+/** Returns the schemas, and the schemas to which their `$ref`, `allOf`, `anyOf` and `oneOf` lead. */
 function wholeSchemas(state: EditorState, schemas: readonly Node[], depth = 0): readonly Node[] {
   // References may form a circle.
   if (depth > maxDepth) return [];

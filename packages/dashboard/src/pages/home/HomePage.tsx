@@ -13,7 +13,7 @@ import "./HomePage.css";
 import { JobsNow } from "./JobsNow.tsx";
 import { WaitingJobs } from "./WaitingJobs.tsx";
 
-/** The first page: how many jobs run and wait now, the jobs that wait and those that failed, and charts of the last day. */
+/** The first page: the numbers of jobs by status, lists of the waiting and the failed jobs, and charts of the last day. */
 export function HomePage() {
   const { organizationId } = useParams({ from: "/app/organizations/$organizationId" });
   const own = useQuery(ownPermissionsQuery(organizationId));

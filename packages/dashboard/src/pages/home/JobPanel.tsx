@@ -12,7 +12,6 @@ interface JobPanelProps {
   readonly organizationId: string;
   readonly title: string;
   readonly caption: string;
-  /** The filters that choose the jobs: the first few are shown here, and the link leads to all of them. */
   readonly search: JobFilters;
   readonly columns: readonly Column<ListedJob>[];
   /** Shown instead of a table without rows. */

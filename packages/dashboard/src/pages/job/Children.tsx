@@ -48,7 +48,6 @@ export function useChildJobs(
 
 const jobType = "/service/job";
 
-/** Returns the jobs that one run of a step started. */
 export function childrenOf(children: ChildJobs | undefined, { name, visit, branch }: StepRun): readonly ListedJob[] {
   return (children?.rows ?? []).filter(
     ({ parentJob }) => parentJob?.step === name && parentJob.visit === visit && (parentJob.branch ?? "") === branch,

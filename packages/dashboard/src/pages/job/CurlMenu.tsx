@@ -52,7 +52,7 @@ export function CurlMenu({ jobKey, job, story }: CurlMenuProps) {
   );
 }
 
-/** Makes a curl command for a call. The person who runs it must set STEPWELL_TOKEN, so that this page's own token never leaves the page. */
+/** Makes a curl command for a request. The command takes the token from STEPWELL_TOKEN, so it does not contain this page's own token. */
 function curlOf(baseUrl: string, path: string, body?: unknown): string {
   const parts = [`curl -sS -H "Authorization: Bearer $STEPWELL_TOKEN"`];
   if (body !== undefined) parts.push(`-H 'Content-Type: application/json'`, `-d ${shellWord(JSON.stringify(body))}`);
@@ -64,7 +64,7 @@ function jobPath({ organizationId, jobId }: JobKey): string {
   return `/organizations/${organizationId}/jobs/${jobId}`;
 }
 
-/** Makes the submission of a job like this one: with the tag by which this job's version was chosen, or with the same version. */
+/** Returns the body that submits a job like this one: with the tag that chose this job's version, or else with that version. */
 function resubmission({ workflowId, workflowVersion, input }: WholeJob) {
   const { tag, versionId } = workflowVersion;
   return { workflowId, workflowVersion: tag === undefined ? { versionId } : { tag }, inputJson: input };

@@ -26,7 +26,7 @@ interface ExplanationProps {
   readonly shown: ShownJob;
 }
 
-/** Says in one sentence why the job is where it is, and shows the facts behind that sentence and the button that helps. */
+/** Says in one sentence why the job is where it is, and shows the facts behind that sentence. Offers to send the events that are missing. */
 export function Explanation({ jobKey, shown: { job, story } }: ExplanationProps) {
   const { sequence, status } = story;
   const { version, error: versionError, mayReadVersion } = useJobVersion(jobKey.organizationId, job);

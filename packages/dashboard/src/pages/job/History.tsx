@@ -120,7 +120,7 @@ function whereOf({ step, branch = "", visit = 1 }: HistoryEntry, story: JobStory
   return step === undefined ? "" : runWords(story, { name: step, branch, visit });
 }
 
-/** Describes an entry. Tasks are held by workers, and other calls by nodes, so tasks that were lost or given back have other words. */
+/** Describes an entry. A worker holds a task, and a node any other call, so the texts for a lost or returned task are different. */
 function whatOf({ type, step = "" }: HistoryEntry, types: HistoryProps["types"]): string {
   const isTask = types.get(step) === taskType;
   if (isTask && type === "step.interrupted") return words.spanOutcomes.workerLost;

@@ -96,7 +96,7 @@ export function Items({ jobKey, story, loop, branch, onSelect }: ItemsProps) {
 
 const statuses = ["failed", "open", "cancelled", "succeeded"] as const satisfies readonly BranchStatus[];
 
-/** The step status whose look shows the status of a branch. */
+/** A branch looks like a step with this status. */
 const looks: Readonly<Record<BranchStatus, StepStatus>> = {
   failed: "failed",
   open: "running",
@@ -107,7 +107,7 @@ const looks: Readonly<Record<BranchStatus, StepStatus>> = {
 /** A list may have thousands of items, so it is requested at most this often while the job moves. */
 const askMs = 4_000;
 
-/** The items are requested again while the job continues, until the last of them has ended. */
+/** Requests the items again whenever the job has moved, until the forEach step has ended. */
 function useFreshItems(key: JobKey, { end }: StepRun, { sequence }: JobStory): void {
   const queries = useQueryClient();
   const { organizationId, jobId } = key;

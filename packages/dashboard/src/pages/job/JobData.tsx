@@ -4,7 +4,6 @@ import { texts } from "../../texts/texts.ts";
 import { isFinished } from "./job-story.ts";
 import type { ShownJob } from "./use-job.ts";
 
-/** The input of the job, and its output. */
 export function JobData({ shown: { job, story } }: { readonly shown: ShownJob }) {
   const words = texts.job;
   const output = story.status === "SUCCEEDED" ? story.main?.output : undefined;

@@ -26,7 +26,7 @@ import { type ShownJob, useJob } from "./use-job.ts";
 
 const from = "/app/organizations/$organizationId/jobs/$jobId";
 
-/** One job: the explanation of its state, its way through the steps, live, and the actions that are possible. */
+/** One job, shown live: the explanation of its state, its way through the steps, and the actions that are possible. */
 export function JobPage() {
   const key = useParams({ from });
   const { shown, error, retry } = useJob(key);

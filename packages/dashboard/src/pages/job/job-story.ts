@@ -39,7 +39,7 @@ export interface JobStory {
   readonly waits: readonly StepRun[];
   /** The runs of steps with branches, by their key. */
   readonly forks: ReadonlyMap<string, StepRun>;
-  /** The progress of these runs, by their key. */
+  /** The progress of the `forks`, by the key of the run. */
   readonly progress: ReadonlyMap<string, ForkProgress>;
   readonly sequence: number;
   readonly startedAt?: string;
@@ -176,7 +176,7 @@ class Telling {
     return found;
   }
 
-  /** Returns the transitions to the end of the job, and to the ends of its branches. */
+  /** Returns the transitions that were taken to the end of the job or of a branch. */
   #ends(): readonly string[] {
     return [...this.#latest].flatMap(([branch, { name, status, leadsOn }]) => {
       const isOver = branch !== "" || this.#story.status === "SUCCEEDED";

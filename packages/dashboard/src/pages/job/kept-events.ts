@@ -9,7 +9,7 @@ interface KeptEvent {
 
 /**
  * The events that a job has received and no step has consumed. Each of them counts for one wait at most. The history does not say for which wait an
- * event was sent. So the event counts for the wait that has waited for it longest, until a step turns out to have consumed it.
+ * event was sent. So the event counts for the wait that has waited for it longest, until the history says which wait consumed it.
  */
 export class KeptEvents {
   readonly #waits: ReadonlySet<OpenRun>;
@@ -35,7 +35,7 @@ export class KeptEvents {
       if (event.wait === undefined || event.wait === wait) offer(event, [wait]);
   }
 
-  /** Removes the events that a wait consumed. Other waits get those that it had but did not consume. */
+  /** Removes the events that a wait consumed. Other events that counted for this wait may now count for another one. */
   endWait(wait: OpenRun, { type, consumed = [], error }: HistoryEntry): void {
     if (type === "step.succeeded") this.#consume(wait, consumed);
     // A wait that failed before its time was over had received enough events. It consumed them, but the entry does not name them.

@@ -10,7 +10,6 @@ interface EditLinkProps {
   readonly versionId?: string;
 }
 
-/** A link to the editor. */
 export function EditLink({ workflow, versionId }: EditLinkProps) {
   return (
     <Link

@@ -58,7 +58,7 @@ export function MoveTagDialog({ workflow, move, onClose }: MoveTagDialogProps) {
   const [tag, setTagName] = useState(move.tag ?? usualTag);
   const [chosen, setChosen] = useState(move.versionId);
   const current = tags?.find((one) => one.tag === tag);
-  // The tag already points at one version, so the dialog begins with the newest of the others.
+  // The tag may already point at the newest version. The dialog then begins with the version before it.
   const first = versions.find((one) => one.versionId !== current?.versionId) ?? versions[0];
   const target = chosen === undefined ? first : versions.find((one) => one.versionId === chosen);
   const isName = tagPattern.test(tag);
@@ -80,7 +80,7 @@ export function MoveTagDialog({ workflow, move, onClose }: MoveTagDialogProps) {
         onSubmit={(event) => {
           event.preventDefault();
           if (target === undefined || !isReady) return;
-          // If the tag was moved meanwhile, the dialog must not choose another version by itself.
+          // If this fails because somebody else moved the tag, the dialog must not choose another version by itself.
           setChosen(target.versionId);
           apply.mutate({ tag, target, before: current });
         }}
@@ -136,7 +136,7 @@ export function MoveTagDialog({ workflow, move, onClose }: MoveTagDialogProps) {
   );
 }
 
-/** Returns the selected version if it is not among the loaded choices, because it is too old or its page is not loaded yet. */
+/** Returns the version to be tagged if it is not among the loaded versions, because it is too old or its page is not loaded yet. */
 function useOlder(
   workflow: WorkflowKey,
   versionId: string | undefined,

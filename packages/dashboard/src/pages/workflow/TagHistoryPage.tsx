@@ -56,9 +56,9 @@ export function TagHistoryPage() {
 interface Move extends TagChange {
   /** The place of the change, counted from the newest. */
   readonly place: number;
-  /** The version at which the tag pointed before; undefined if at none. */
+  /** The version at which the tag pointed before the change; undefined if there was none. */
   readonly from: number | undefined;
-  /** The version at which the tag points now; undefined if at none. */
+  /** The version at which the tag points now; undefined if there is none. */
   readonly current: number | undefined;
 }
 

@@ -4,7 +4,6 @@ import { type WorkflowKey, workflowQueryKey } from "../../api/workflows.ts";
 import { toast, toastFailure } from "../../parts/toasts.ts";
 import { texts } from "../../texts/texts.ts";
 
-/** A change that was made to a tag. */
 interface TagChange {
   readonly tag: string;
   /** The words that say what was done. */

@@ -45,8 +45,8 @@ function dataOf({ kind, times, series }: ChartProps): AlignedData {
   const values = series.map((one) => [...one.values]);
   if (kind === "bars") {
     for (let index = values.length - 2; index >= 0; index -= 1) {
-      const above = values[index + 1];
-      values[index] = (values[index] ?? []).map((value, at) => (value ?? 0) + (above?.[at] ?? 0));
+      const below = values[index + 1];
+      values[index] = (values[index] ?? []).map((value, at) => (value ?? 0) + (below?.[at] ?? 0));
     }
   }
   return [[...times], ...values] as AlignedData;

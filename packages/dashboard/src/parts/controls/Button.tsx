@@ -6,7 +6,7 @@ import { Icon, type IconName } from "../layout/Icon.tsx";
 export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly kind?: "main" | "normal" | "quiet" | "danger";
   readonly icon?: IconName;
-  /** True while the button's action runs. The button then says so and ignores further clicks. */
+  /** True while the button's action runs or cannot run yet. The button then shows a spinner and ignores clicks. */
   readonly isBusy?: boolean;
   readonly ref?: Ref<HTMLButtonElement>;
 }

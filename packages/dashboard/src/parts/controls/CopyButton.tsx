@@ -4,9 +4,9 @@ import { toast } from "../toasts.ts";
 import { Button, type ButtonProps } from "./Button.tsx";
 
 interface CopyButtonProps extends Omit<ButtonProps, "onClick" | "icon" | "children"> {
-  /** The text, or a function that makes it if making it takes a while. */
+  /** The text to copy, or a function that makes it if making it takes a while. */
   readonly text: string | (() => string);
-  /** The text of the button. If `isIconOnly` is true, only screen readers read it out. Default: "Copy". */
+  /** The text of the button. If `isIconOnly` is true, it is only for screen readers. Default: "Copy". */
   readonly label?: string;
   readonly isIconOnly?: boolean;
   readonly onCopied?: () => void;

@@ -10,7 +10,7 @@ interface ExpiryChoiceProps {
   readonly value: ExpiryDays;
   readonly onChange: (value: ExpiryDays) => void;
   readonly problem?: string | undefined;
-  /** The time at which an existing token expires now. The user may keep this time. */
+  /** The token that is changed; left out for a new token. The user may keep its expiry. */
   readonly present?: { readonly expiresAt?: string | undefined };
 }
 

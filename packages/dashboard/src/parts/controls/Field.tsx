@@ -10,11 +10,9 @@ import "./Field.css";
 interface FieldProps {
   readonly label: string;
   readonly hint?: ReactNode;
-  /** What is wrong with the value. */
   readonly problem?: string | undefined;
 }
 
-/** One line of text, with its label, its hint and its problem. */
 export function Field({ label, hint, problem, ...input }: FieldProps & InputHTMLAttributes<HTMLInputElement>) {
   return (
     <Frame label={label} hint={hint} problem={problem}>

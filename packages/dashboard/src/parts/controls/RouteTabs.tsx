@@ -28,7 +28,6 @@ export function RouteTabs({ label, of }: RouteTabsProps) {
   );
 }
 
-/** Returns the text of the tab that is shown; undefined on a page without a tab. */
 export function useShownTab(): string | undefined {
   return useMatches({ select: (matches) => matches.at(-1)?.staticData.tab });
 }

@@ -16,7 +16,6 @@ export type MenuEntry =
   | { readonly kind: "label"; readonly content: ReactNode }
   | { readonly kind: "separator" };
 
-/** A group of choices, one of which is chosen. */
 export interface MenuChoices {
   readonly kind: "choices";
   readonly label: string;

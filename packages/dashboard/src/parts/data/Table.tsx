@@ -12,12 +12,12 @@ export interface Column<Row> {
   readonly header: string;
   /** The cell of the first column names the row. If it is a link, the whole row leads there. */
   readonly cell: (row: Row) => ReactNode;
-  /** The width of the column, in CSS. Columns without one share the rest of the table's width. */
+  /** The width of the column, in CSS. Columns without a width share the rest of the table. */
   readonly width?: string;
   readonly align?: "end";
   /** True if the cell is folded below the rest of the row when there is little space. */
   readonly isOptional?: boolean;
-  /** True if the value needs no header in the fold, because its meaning is clear without one. */
+  /** True if the value is clear in the fold without its header. */
   readonly isSelfEvident?: boolean;
   /** True if the text may be long. It then comes last in the fold, which cuts off the end. */
   readonly isLong?: boolean;

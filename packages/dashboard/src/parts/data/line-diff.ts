@@ -39,8 +39,8 @@ function diffMiddle(pair: Pair): DiffLine[] {
 }
 
 /**
- * The search of Myers' algorithm. A diagonal is the number of lines that were read of the first text, minus that of the second. Entry n of the result
- * says for each diagonal how many lines of the first text can be read with fewer than n changes. Undefined when there are too many changes.
+ * The search of Myers' algorithm. A diagonal is the number of lines read of the first text minus the number of lines read of the second text. Entry n
+ * of the result says for each diagonal how many lines of the first text can be read with fewer than n changes. Undefined if the changes are too many.
  */
 function search({ before, after }: Pair): Map<number, number>[] | undefined {
   const furthest = new Map([[1, 0]]);
@@ -64,7 +64,7 @@ function startOn(furthest: ReadonlyMap<number, number>, diagonal: number, change
     : (furthest.get(diagonal - 1) ?? 0) + 1;
 }
 
-/** Chooses the step that gets further: from above (a line of the second text is added) or from the left (a line of the first is removed). */
+/** Chooses the change that gets further: to add a line of the second text (from above), or to remove a line of the first text (from the left). */
 function isFromAbove(furthest: ReadonlyMap<number, number>, diagonal: number, changes: number): boolean {
   if (diagonal === -changes) return true;
   return diagonal !== changes && (furthest.get(diagonal - 1) ?? -1) < (furthest.get(diagonal + 1) ?? -1);

@@ -40,7 +40,7 @@ export function useRowsInView({ place, frame, count, rowPixels, isLong = true }:
     const observer = new ResizeObserver(look);
     observer.observe(document.body);
     window.addEventListener("resize", look);
-    // In the capturing phase, the window also receives the scrolling of a frame within the page.
+    // In the capturing phase, the window also receives the scroll events of elements within the page.
     window.addEventListener("scroll", onScroll, { capture: true, passive: true });
     return () => {
       observer.disconnect();

@@ -17,7 +17,6 @@ interface ConfirmDialogProps {
   readonly isBusy: boolean;
   /** True until `children` can be shown. Until then, the action cannot be confirmed. */
   readonly isLoading?: boolean;
-  /** The error of the last attempt, if it failed. */
   readonly error?: unknown;
   readonly onConfirm: () => void;
   readonly children?: ReactNode;

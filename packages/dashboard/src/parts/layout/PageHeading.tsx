@@ -11,11 +11,10 @@ interface PageHeadingProps {
   /** Something shown beside the heading, such as a badge or a tag. */
   readonly beside?: ReactNode;
   readonly actions?: ReactNode;
-  /** The parts of the browser tab's title, by which the user tells tabs apart, such as a state and a name. The default is the heading. */
+  /** The parts of the title of the browser's tab, such as a state and a name. Default: the heading. */
   readonly tab?: readonly (string | undefined)[];
 }
 
-/** Shows the page's first heading, and sets the title of the browser's tab. */
 export function PageHeading({ title, docs, beside, actions, tab = [title] }: PageHeadingProps) {
   const tabTitle = [...tab.filter((part) => part !== undefined), texts.shell.product].join(" · ");
   useEffect(() => {

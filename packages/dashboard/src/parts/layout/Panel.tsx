@@ -11,7 +11,6 @@ interface PanelProps {
   readonly children: ReactNode;
 }
 
-/** One part of a page, with its heading. */
 export function Panel({ title, beside, actions, isFlush = false, children }: PanelProps) {
   const id = useId();
   return (

@@ -1,4 +1,4 @@
-/** The places in the documentation to which the dashboard links: its index, and the places that explain pages or parts. A test follows each link. */
+/** The places in the documentation to which the dashboard links. A test follows each link. */
 export const docsAddresses = {
   index: "/docs",
   home: "/docs/dashboard#the-pages",

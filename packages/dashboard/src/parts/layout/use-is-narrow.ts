@@ -3,7 +3,6 @@ import { useSyncExternalStore } from "react";
 /** The style sheets have this width as well. */
 const narrow = window.matchMedia("(max-width: 640px)");
 
-/** Tells whether the page is as narrow as a telephone. */
 export function useIsNarrow(): boolean {
   return useSyncExternalStore(subscribe, () => narrow.matches);
 }

@@ -13,7 +13,7 @@ interface Outcome {
 
 /**
  * Says that numbers are old, or missing, because the last request of one of their queries failed. The line exists from the start, since a region that
- * appears with its first message is not read out. The query's own `error` is not used, since it would vanish during each new attempt.
+ * appears with its first message is not read out. The query's own `error` is not used: without an earlier answer, each new attempt clears it.
  */
 export function OutdatedNote({ queries }: OutdatedNoteProps) {
   const isOutdated = queries.some(({ dataUpdatedAt, errorUpdatedAt }) => errorUpdatedAt > dataUpdatedAt);

@@ -19,7 +19,7 @@ export function PageProblem({ error, onRetry }: PageProblemProps) {
   );
 }
 
-/** The service's text for what is not found says to check the ids in the request. A reader can only check the page's address, as this text says. */
+/** Replaces the service's text of a 404: it says to check the ids in the request, but a reader can only check the page's address. */
 function forReaders(problem: ProblemError): ProblemError {
   const { title, status, code, requestId, errors } = problem;
   if (code !== "NotFoundError") return problem;

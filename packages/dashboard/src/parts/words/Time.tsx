@@ -2,7 +2,7 @@ import { locale, texts } from "../../texts/texts.ts";
 import { useNow } from "./use-now.ts";
 
 interface TimeProps {
-  /** The time in the form of the API, or in milliseconds. Undefined if it has not happened. */
+  /** The time as the API writes it, or in milliseconds since 1970. Undefined or null if there is none. */
   readonly at: string | number | undefined | null;
   /** True to show "3 minutes ago" instead of the date. The text is updated as time passes. */
   readonly isRelative?: boolean;

@@ -1,4 +1,4 @@
-/** Tells whether a value of an address is a time as the API writes it. */
+/** Tells whether a value from the page's address is a time as the API writes it. */
 export function isTime(value: unknown): value is string {
   return typeof value === "string" && /^\d{4}-\d\d-\d\dT/.test(value) && !Number.isNaN(Date.parse(value));
 }

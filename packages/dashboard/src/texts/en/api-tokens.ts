@@ -40,7 +40,7 @@ export const apiTokens = {
   noWorkflow: "No workflow has a name like this.",
   tags: "Only these tags",
   tagsHint:
-    "The token can set only these tags. It can submit jobs only with these tags, and can only read other jobs. Separate tags with a space. If this field is empty, all tags are allowed.",
+    "The token can set only these tags. It can submit jobs only with these tags. Jobs that were submitted without these tags can only be read. Separate tags with a space. If this field is empty, all tags are allowed.",
   chooseBound: "Choose a workflow or name a tag.",
   jobId: "Job id",
   eventId: "Event id",

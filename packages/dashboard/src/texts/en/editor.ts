@@ -20,7 +20,7 @@ export const editor = {
   graphOld: "The text is not valid JSON at the moment; this is the last graph that could be drawn.",
   register: "Register version",
   registeredTitle: (versionNumber: number) => `Version ${versionNumber} is registered`,
-  registeredText: "Jobs run this version when they use a tag that points at it, or when they name it.",
+  registeredText: "A job runs this version if you submit the job with this version, or with a tag that points at it.",
   registeredWarnings: "What can go wrong when a job runs",
   tagIt: "Point a tag at it",
   submitIt: "Submit a job",

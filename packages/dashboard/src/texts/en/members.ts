@@ -116,7 +116,7 @@ export const invitations = {
   createAction: "Make link",
   email: "E-mail (optional)",
   emailHint:
-    "Only a user with this address can accept it. If you leave it empty, anyone with the link can. No mail is sent.",
+    "Only a user with this address can accept the invitation. If this field is empty, anyone with the link can. No mail is sent.",
   days: "Expires",
   createdTitle: "The invitation's link",
   use: "Send the link to the person whom you invite. It works once.",

@@ -10,7 +10,7 @@ export const oauthClients = {
   createText:
     "A browser application to which members sign in. The API calls it an OAuth client. For each member, the application acts only in this organization, and it cannot manage tokens, members or roles.",
   createAction: "Create",
-  nameHint: "Members see this name when they are asked to agree.",
+  nameHint: "Members see this name when the service asks them to allow the application.",
   redirectUrisHint:
     "The addresses to which the browser returns after the sign-in, one on each line, exactly as the application sends them: https://, or http:// on localhost and 127.0.0.1.",
   createdToast: (name: string) => `The application ${name} is created`,

@@ -29,7 +29,7 @@ export const actor = {
 
 export const charts = {
   throughput: "Throughput",
-  throughputLabel: "Jobs that succeeded and failed, by hour, in the last day",
+  throughputLabel: "Succeeded and failed jobs, by hour, in the last day",
   succeeded: "Succeeded",
   failed: "Failed",
   duration: "Duration",

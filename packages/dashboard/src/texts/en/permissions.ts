@@ -39,7 +39,7 @@ export const permissions: Readonly<Record<GrantablePermission, string>> = {
   "audit:read": "Read the audit trail",
 };
 
-/** The groups, by the first word of the permission. A permission whose group is missing here would not be offered. */
+/** The groups, by the first word of the permission. The type requires every group, since a permission without a group would not be offered. */
 export const permissionGroups = {
   organization: "Organization",
   workflow: "Workflows",

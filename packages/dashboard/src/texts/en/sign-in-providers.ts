@@ -9,7 +9,7 @@ export const signInProviders = {
   scopes: "Scopes",
   emailDomains: "E-mail domains",
   trustsEmail: "E-mail addresses",
-  trusted: "accepted, unless the issuer says that an address is not verified",
+  trusted: "accepted, except those that the issuer calls unverified",
   verified: "accepted only when the issuer says that it verified them",
   roles: "Roles",
   rolesOf: (claim: string) => `by the claim ${claim}`,

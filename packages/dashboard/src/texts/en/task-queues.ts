@@ -27,9 +27,9 @@ export const taskQueues = {
 export const taskQueue = {
   now: "Now",
   waitingCount: "Tasks that wait",
-  oldest: "The oldest became due",
+  oldest: "The oldest task became due",
   heldCount: "Tasks that workers hold",
-  workerCount: "Workers that asked in the last five minutes",
+  workerCount: "Workers that asked for tasks in the last five minutes",
   pausedSince: "Paused",
   by: "by",
   pause: "Pause",
@@ -50,7 +50,7 @@ export const taskQueue = {
   askedLast: "Asked last",
   askedFirst: "First seen",
   holds: "Holds",
-  noWorkersTitle: "No worker has asked within the last day",
+  noWorkersTitle: "No worker has asked for tasks within the last day",
   noWorkers:
     "The first command makes worker.ts, a program to begin with. Put the name of this queue and your own code into it.",
   held: {
@@ -61,7 +61,7 @@ export const taskQueue = {
   },
   waiting: {
     title: "Waiting tasks",
-    caption: "Tasks that wait for a worker, those with the highest priority first",
+    caption: "Tasks that wait for a worker, the highest priority first",
     emptyTitle: "No task waits",
     empty: "Tasks that no worker holds are listed here.",
   },

@@ -1,6 +1,6 @@
 /**
- * The meaning of each word of the definition language. The editor shows it when it offers the word. The text is empty if the word needs no
- * explanation. Executors and their configs are not here, because the service describes them.
+ * The meaning of each word of the definition language. The editor shows this text when it offers the word. The text is empty if the word needs
+ * no explanation. Executors and their configs are not here, because the service describes them.
  */
 export const vocabulary = {
   end: "Ends the job, or the branch",
@@ -77,7 +77,7 @@ export const vocabulary = {
     backoffRate: "The factor by which each pause is longer than the pause before it",
     maxIntervalSeconds: "The longest pause, unless the called side asks for a longer one",
     jitter: "Whether pauses vary at random, so that jobs do not try again at the same time",
-    on: "The codes or types of the errors after which there is another attempt; by default all that are not permanent",
+    on: "The codes or types of the errors after which there is another attempt; by default, all errors that are not permanent",
   },
   handler: {
     on: "The codes or types of the errors that lead to the step; by default all",
@@ -132,7 +132,7 @@ export const vocabulary = {
     prefixItems: "The schemas of the first entries of an array, one by one",
     uniqueItems: "Whether all entries must be different",
     patternProperties: "Schemas for properties whose name matches a pattern",
-    propertyNames: "The schema of each name of a property",
+    propertyNames: "A schema that the name of each property must fit",
     dependentRequired: "For each property, the other properties that must be present with it",
     minProperties: "",
     maxProperties: "",

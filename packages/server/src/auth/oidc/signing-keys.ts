@@ -32,7 +32,7 @@ const dayMs = 86_400_000;
 const keyLifeMs = 30 * dayMs;
 /** The next key is published this long before it signs. By then, every node has read it, and so has every client that caches the keys for at most a day. */
 const publishedAheadMs = dayMs;
-/** A node reads the keys again when it has kept them for this long. A key is published much longer than this before it signs. */
+/** A node keeps the keys in memory for this long. That is safe, because a new key is published much longer than this before it signs. */
 const rememberedMs = 60_000;
 /** An unknown key id makes a node look for new keys at once, but not more often than this. */
 const unknownLookMs = 1_000;
@@ -73,7 +73,7 @@ export class SigningKeys {
 
   /**
    * Publishes the next key in time, and deletes the keys whose last token has expired. A duty calls it on every node. If several nodes make the next
-   * key, only the one that is stored first counts.
+   * key, they all use the key that is stored first.
    */
   async rotate(): Promise<void> {
     const { database, now } = this.#parts;
@@ -144,7 +144,7 @@ export class SigningKeys {
   async #make(keyNumber: number, createdAt: Timestamp, activeAt: Timestamp): Promise<StoredSigningKey> {
     const { publicKey, privateKey } = await promisify(generateKeyPair)("rsa", { modulusLength: 2_048 });
     const { kty = "", n = "", e = "" } = publicKey.export({ format: "jwk" });
-    // RFC 7638 orders the members by their names.
+    // The id is the thumbprint of RFC 7638, for which the fields must have this order.
     const keyId = hash("sha256", JSON.stringify({ e, kty, n }), "base64url");
     const plain = privateKey.export({ type: "pkcs8", format: "der" });
     return {

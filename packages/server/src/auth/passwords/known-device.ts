@@ -17,7 +17,7 @@ export function createDevice(
   return `${deviceId}.${setAt}.${signatureOf(secrets.keyFor(purpose), user, setAt, deviceId)}`;
 }
 
-/** Returns the id of the device if the value is valid for this user now; undefined for every other value. See `createDevice`. */
+/** Returns the id of the device if the value is valid for this user now; undefined for every other value. */
 export function deviceIdIn(
   secrets: SecretBox,
   user: DeviceOwner | undefined,

@@ -34,7 +34,6 @@ export class PasswordHasher {
   #runningCount = 0;
   #hashCount = 0;
 
-  /** The number of hashes that have been computed so far. */
   get hashCount(): number {
     return this.#hashCount;
   }
@@ -46,7 +45,7 @@ export class PasswordHasher {
       return await work(this.#hashing);
     } finally {
       const next = this.#waiting.shift();
-      // The turn is passed directly to the next one in the queue, so that no new request can take it.
+      // The turn is passed directly to the next call in the queue, so that no new call can take it.
       if (next === undefined) this.#runningCount -= 1;
       else next();
     }
@@ -78,7 +77,7 @@ export class PasswordHasher {
   }
 }
 
-/** Hashes a password without waiting for a turn, for commands that set one without a running service. */
+/** Hashes a password without waiting for a turn, for commands that set a password without a running service. */
 export async function hashAlone(password: string): Promise<string> {
   return await new PasswordHasher().inTurn((hashing) => hashing.hash(password));
 }

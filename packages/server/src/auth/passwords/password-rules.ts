@@ -37,7 +37,7 @@ function problemOf(password: string, email: string): string | undefined {
   return undefined;
 }
 
-/** Counts code points. A character that people see has mostly one code point, but may have two UTF-16 code units. */
+/** Counts code points. What people see as one character is usually one code point, but may be two UTF-16 code units. */
 function lengthOf(text: string): number {
   let length = 0;
   for (const _ of text) length += 1;

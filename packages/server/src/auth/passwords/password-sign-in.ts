@@ -19,7 +19,7 @@ export interface SignInAttempt {
   /** The code of the second factor: from the authenticator app, or a recovery code. */
   readonly code: string | undefined;
   readonly address: string;
-  /** The `device` value that the browser keeps since an earlier sign-in, or since its user set the password in it. */
+  /** The `device` value that the browser got at an earlier sign-in, or when the user set the password in this browser. */
   readonly knownDevice: string | undefined;
 }
 
@@ -39,7 +39,7 @@ export type SignInResult =
       readonly deviceId: string;
     }
   | { readonly outcome: "rejected" }
-  /** The password is right, and the account has a second factor: ask for its code and try again with both. */
+  /** The password is right, and the account has a second factor: ask for its code, and try again with password and code. */
   | { readonly outcome: "code-needed" }
   /** Too many attempts were wrong, so the password was not checked. */
   | { readonly outcome: "blocked"; readonly retryAfterSeconds: number };

@@ -48,7 +48,7 @@ const ofOneAddress: BackoffRule = {
   forgetAfterSeconds: 60 * minuteSeconds,
 };
 
-/** Returns the subject for attempts at an account from anywhere. The account is named by the typed e-mail address, even if no account has it. */
+/** Returns the subject for attempts at an account from all browsers that are not known devices. The account is named by the typed e-mail address, even if no account has it. */
 export function accountSubject(email: string): BackoffSubject {
   return subjectOf(`account:${email.toLowerCase()}`, ofOnePerson, false);
 }
@@ -82,7 +82,6 @@ export async function blockedForSeconds(
   return blockedUntil === undefined ? undefined : Math.ceil((blockedUntil - at) / 1_000);
 }
 
-/** Names a number of seconds in a sentence: `1 second`, `2 seconds`. */
 export function secondsInWords(seconds: number): string {
   return seconds === 1 ? "1 second" : `${seconds} seconds`;
 }
@@ -163,7 +162,7 @@ const maxRowsAtOnce = 5_000;
 /** Thrown to roll back the counts of the other subjects. */
 class Blocked extends Error {}
 
-/** `name` contains an e-mail address, a network address, or the id of a device or user. The table stores only its hash, so it shows none of them. */
+/** Only the hash of `name` is stored, because `name` contains an e-mail address, a network address, or the id of a device or user. */
 function subjectOf(name: string, rule: BackoffRule, isShared: boolean): BackoffSubject {
   return { hash: hash("sha256", name, "buffer"), rule, isShared };
 }

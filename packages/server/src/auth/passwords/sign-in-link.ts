@@ -32,7 +32,7 @@ export async function openSignInLink(
   return userId === undefined ? undefined : sealOpenedLink(secrets, { userId }, now);
 }
 
-/** The user whom the value of an opened link signs in. */
+/** The content of the sealed value that the browser carries to the sign-in page: the user who is signed in there. */
 export interface OpenedLink {
   readonly userId: string;
   /**

@@ -9,8 +9,8 @@ import { boundsOf } from "./token-bounds.ts";
 
 /**
  * Returns the permissions that the actor can now give to others in the organization, as the store says: those that the actor has, and none for a
- * narrow token. Returns undefined when the actor has no access to the organization (any more): it does not belong to it, is a disabled user, or is a
- * token that has expired.
+ * narrow token. Returns undefined when the actor has no access to the organization (any more): a user who is disabled or not a member,
+ * or a token that is expired, revoked or of another organization.
  */
 export async function permissionsOfActor(
   db: Queryable,

@@ -7,7 +7,6 @@ export interface BuiltInRole {
   readonly permissions: readonly GrantablePermission[];
 }
 
-/** Returns the built-in role that has this name or this id. */
 export function findBuiltInRole(nameOrId: string): BuiltInRole | undefined {
   return describedBuiltInRoles.find(({ name, roleId }) => name === nameOrId || roleId === nameOrId);
 }

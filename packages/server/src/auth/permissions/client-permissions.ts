@@ -3,7 +3,7 @@ import type { Permission, PermissionSet } from "./permissions.ts";
 /**
  * Returns what a member may do through an OAuth client of the organization: everything that the member may do, except what concerns credentials,
  * members, roles or accounts, and except creating, changing or deleting an organization. The client is a page that belongs to somebody else. With
- * these permissions, the page could get itself access that lasts after the member's sign-in there has ended.
+ * the permissions that are left out, the page could get itself access that lasts after the member's sign-in there has ended.
  */
 export function withoutWithheld(held: PermissionSet | undefined): PermissionSet | undefined {
   if (held === undefined) return undefined;

@@ -25,7 +25,7 @@ export function secondFactorDemanded(): ServiceError {
   );
 }
 
-/** Throws unless this caller is a person who meets the demand, and so may turn it on. Any other caller could lock everybody out, even themselves. */
+/** Throws unless the caller is a person who meets the demand. If any other caller turned it on, they could lock everybody out, even themselves. */
 export async function requireOwnSecondFactor(db: Queryable, caller: Person): Promise<void> {
   if (caller.principal.type !== "user") {
     throw new ServiceError(

@@ -35,7 +35,7 @@ export async function judgeSecretKey(database: Database, secrets: SecretBox): Pr
   return opens(secrets, signingKeyPurpose, newest.keyId, newest.privateKey) ? "unknown" : "wrong";
 }
 
-/** Tells whether the store has a check value or a signing key. Only the secret key that sealed it opens it. */
+/** Tells whether the store has a value that only its own secret key can open: a check value or a signing key. */
 export async function hasSealedValues(database: Database): Promise<boolean> {
   return (await findSecretKeyCheck(database)) !== undefined || (await listSigningKeys(database)).length > 0;
 }

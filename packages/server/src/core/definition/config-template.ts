@@ -14,7 +14,7 @@ export interface TemplatedConfig {
   readonly config: JsonObject;
   /** Undefined when no field has an expression. */
   readonly open: OpenFields | undefined;
-  /** The pointers to those texts in the config that have expressions. When an expression could not be read: only to such texts. */
+  /** The pointers to the texts in the config that have expressions. If `isRead` is false: only to the texts that could not be read. */
   readonly places: ReadonlySet<string>;
   /** False when an expression could not be read. Its problem was reported, and the meaning of the config is then unknown. */
   readonly isRead: boolean;

@@ -5,8 +5,8 @@ import type { StepDefinition } from "./definition-parts.ts";
 import { payloadRuleOf } from "./payload-rule.ts";
 
 /**
- * Refuses two payload definitions or output definitions for one event if the schemas show that no payload could fit both. An event is checked against
- * every step that lists its id. So nobody could ever send such an event.
+ * Refuses two definitions (of a payload or an output) for one event if their schemas show that no payload could fit both. Nobody could ever send such
+ * an event, because an event is checked against every step that lists its id.
  */
 export function checkSharedEvents(steps: readonly StepDefinition[], problems: ProblemList): void {
   const check = new SharedEvents(problems);
@@ -37,7 +37,7 @@ interface Part {
   readonly isWhole: boolean;
 }
 
-/** Lists the first of several steps with equal requirements, because hundreds of steps may list the same id, and all listings are compared. */
+/** Of several steps with equal requirements, only the first is in the result: hundreds of steps may list one id, and all listings are compared. */
 function listingsByEventId(steps: readonly StepDefinition[]): ReadonlyMap<string, readonly Listing[]> {
   const numbers = new Map<Schema | undefined, number>();
   const numberOf = (schema: Schema | undefined): number => {

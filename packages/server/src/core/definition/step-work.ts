@@ -6,7 +6,6 @@ import type { BranchStart, ChildTerms, ForkRule, TaskTerms, WaitRule } from "./e
 import type { RetryPolicy } from "./failures/retry.ts";
 import type { PayloadSchemas } from "./payload-schemas.ts";
 
-/** The work of a step. Each kind has exactly the fields that it needs. */
 export type StepWork = PassWork | WaitWork | DelayWork | CallWork | ForkWork;
 
 /** The output is the input; nothing outside is called. */
@@ -14,7 +13,6 @@ export interface PassWork {
   readonly kind: "pass";
 }
 
-/** The step waits for events. */
 export interface WaitWork {
   readonly kind: "wait";
   /** The rule, with the timeout if the step has one. When expressions give ids, the rule has only the ids that are written out. */

@@ -15,7 +15,7 @@ export interface Explanation {
 
 /**
  * - `due`: the job continues as soon as a node finds it.
- * - `roomFull`: the job is due, but the node that answers has no room for another call of its organization.
+ * - `roomFull`: the job is due, but the node that answers has no room for another call of the job's organization.
  * - `queued`: a node holds the call and has not begun it, or holds so many calls that this call may not have begun.
  * - `calling`: the call is under way.
  * - `nodeLost`: the node that holds the call has not renewed its heartbeat in time.
@@ -92,7 +92,7 @@ export interface ExplanationFacts {
   readonly worker?: WorkerFacts;
   /** The job that the step began. */
   readonly childJob?: ChildFacts;
-  /** The number of the organization's calls that nodes hold. If the job's call is on a node, only the calls of that node count. */
+  /** The number of the organization's calls that nodes hold. If a node holds the job's call, this is the number on that node. */
   readonly callCount?: number;
   readonly maxCallsPerNode?: number;
   readonly error?: JobError;
@@ -151,7 +151,7 @@ export interface Circumstances {
   readonly plan: Plan;
   readonly job: Job;
   readonly steps: readonly StepRun[];
-  /** The job's history in its order: all of it, or its newest part. */
+  /** The job's history, oldest entry first: all of it, or its newest part. */
   readonly entries: readonly Entry<unknown>[];
   readonly now: Timestamp;
   /** The call that `node`, `task`, `child` and `hasCallBegun` describe. The job owes it or has it under way. Null when there is no such call. */
@@ -168,7 +168,7 @@ export interface Circumstances {
   readonly maxCallsPerNode: number;
   /** Whether the answering node would take another call of the organization. */
   readonly hasRoom: boolean;
-  /** Whether the call has begun. Undefined when another node holds it, because only that node knows. */
+  /** Whether the call has begun. Undefined when the answering node does not hold the call, because only the node that holds it knows. */
   readonly hasCallBegun: boolean | undefined;
   readonly defaultTimeoutMs: number;
   /** The name of the user or API token that cancelled the job. Undefined when neither did, or when the user or token does not exist any more. */

@@ -19,7 +19,6 @@ export function explainJob(circumstances: Circumstances): Explanation {
   }
 }
 
-/** Adds the time at which the whole job times out, if it has a timeout. */
 function withJobTimeout({ now }: Circumstances, { timeoutAt }: RunningState, explained: Explanation): Explanation {
   if (timeoutAt === undefined) return explained;
   const left = timeoutAt - now;

@@ -19,7 +19,7 @@ import { due } from "./due.ts";
 import type { ChildFacts, Circumstances, Explanation, ExplanationFacts, NodeFacts } from "./explanation-parts.ts";
 import { ofTask } from "./task.ts";
 import { waiting } from "./waiting.ts";
-import { duration, errorText } from "./words.ts";
+import { duration, errorText, isOrAre } from "./words.ts";
 
 /** Explains a job, or one of its branches, that is in a step or on its way to one. */
 export function running(circumstances: Circumstances, step: CurrentStep, branch = mainBranch): Explanation {
@@ -37,11 +37,10 @@ export function running(circumstances: Circumstances, step: CurrentStep, branch 
     case "forked":
       return forked(circumstances, step);
     case "stopped":
-      throw new Error("The main line stops with its job.");
+      throw new Error("The job runs, but its main line is stopped.");
   }
 }
 
-/** Explains a step whose branches run. */
 function forked(circumstances: Circumstances, step: ForkedStep): Explanation {
   const { job, entries, now } = circumstances;
   const since = step.startedAt ?? lastAt(entries, ["step.forked"]) ?? job.updatedAt;
@@ -58,7 +57,7 @@ function forked(circumstances: Circumstances, step: ForkedStep): Explanation {
   }
   const longest = openLongest(circumstances);
   const failures = failedCount === 0 ? "" : `, ${failedCount} failed`;
-  const sentence = `${quoted(name)} has run its branches for ${duration(now - since)}: ${succeededCount} of ${branchCount} are done${failures}, and ${counts.openCount} are open.`;
+  const sentence = `${quoted(name)} has run its branches for ${duration(now - since)}: ${succeededCount} of ${branchCount} ${isOrAre(succeededCount)} done${failures}, and ${counts.openCount} ${isOrAre(counts.openCount)} open.`;
   if (longest === undefined) return { state: "forked", sentence, facts };
   const { branch, explained } = longest;
   const { step: branchStep, visit: branchVisit, operations } = explained.facts;
@@ -110,7 +109,7 @@ function retrying(circumstances: Circumstances, step: RetryingStep): Explanation
   const lastError = steps.at(-1)?.error;
   const planStep = plan.steps.get(step.name);
   const own = planStep && callOf(planStep)?.retry;
-  // If the step's own policy does not name the error, the call is tried again only because it was not carried out.
+  // The step is tried again even if its own policy does not name the error. In that case, the policy for transient failures applies.
   const policy = (lastError === undefined ? own : policyAfter(own, lastError, true)) ?? transientPolicy;
   const since = lastAt(entries, ["step.attemptFailed", "step.handedBack"]) ?? step.wakeAt;
   const attempt = step.attempt + 1;
@@ -184,13 +183,13 @@ function calling(circumstances: Circumstances, step: CallingStep): Explanation {
   const which = `Attempt ${step.attempt}${maxAttempts === undefined ? "" : ` of ${maxAttempts}`} of ${quoted(step.name)}`;
   if (node !== null && !node.isAlive) {
     const call = `attempt ${step.attempt} of ${quoted(step.name)}`;
-    const sentence = `${lost(node, call, now)}: another node takes it over soon.`;
+    const sentence = `${lost(node, call, now)}: another node takes the call over soon.`;
     return { state: "nodeLost", sentence, facts };
   }
   const where = node?.name === undefined ? "" : ` on node ${quoted(node.name)}`;
   if (hasCallBegun === false || (hasCallBegun === undefined && callCount > maxCallsPerNode)) {
     const certain = hasCallBegun === false ? "has waited for its turn" : "has been queued or under way";
-    const room = `the organization has ${callCount} calls there, of which ${maxCallsPerNode} run at once`;
+    const room = `the organization has ${callCount} calls there, of which at most ${maxCallsPerNode} run at once`;
     const sentence = `${which} ${certain} for ${duration(now - since)}${where}: ${room}.`;
     return { state: "queued", sentence, facts: { ...facts, callCount, maxCallsPerNode } };
   }
@@ -234,8 +233,8 @@ function lost(node: NodeFacts, call: string, now: Timestamp): string {
 }
 
 /**
- * The number of the last attempt. The number of an attempt also counts attempts before a resume and attempts on lost nodes, which the policy does not
- * count. So the attempts that the policy still allows are added to the number of the present attempt.
+ * The number of the last attempt. Some attempts have a number although the policy does not count them, for example those before a resume or on a lost
+ * node. So the attempts that the policy still allows are added to the number of the present attempt.
  */
 function lastAttempt(policy: RetryPolicy, attempt: number, failedAttempts: number): number {
   return attempt + Math.max(0, policy.maxAttempts - failedAttempts - 1);

@@ -20,7 +20,7 @@ export function waiting(circumstances: Circumstances, step: WaitingStep, branch:
   const eventIds = rule?.eventIds ?? step.missingEventIds;
   const missing = step.missingEventIds;
   const receivedCount = eventIds.length - missing.length;
-  const missingCount = Math.max(1, (rule?.requiredCount ?? eventIds.length) - receivedCount);
+  const missingCount = Math.max(0, (rule?.requiredCount ?? eventIds.length) - receivedCount);
   const misspelledEvents = misspelled(entries, missing);
   const visit = { step: step.name, visit: step.visit, branch };
   const bufferedEventIds = job.state.status === "RUNNING" ? keptForOthers(job.state.progress, visit, eventIds) : [];
@@ -29,7 +29,7 @@ export function waiting(circumstances: Circumstances, step: WaitingStep, branch:
     step: step.name,
     visit: step.visit,
     attempt: step.attempt,
-    ...(step.wakeAt !== null && { timeoutAt: step.wakeAt }),
+    ...(step.wakeAt !== null && missingCount > 0 && { timeoutAt: step.wakeAt }),
     eventIds,
     missingEventIds: missing,
     missingCount,
@@ -38,7 +38,10 @@ export function waiting(circumstances: Circumstances, step: WaitingStep, branch:
     operations: ["SendJobEvent", "CancelJob"] as const,
   };
   if (step.wakeAt !== null && step.wakeAt <= now) {
-    const clause = `the time of ${quoted(step.name)} is up, and ${listed(missing)} did not come`;
+    const clause =
+      missingCount === 0
+        ? `${quoted(step.name)} has the events that it needs`
+        : `the time of ${quoted(step.name)} is up, and ${listed(missing)} did not come`;
     return due(circumstances, { facts, clause, dueAt: step.wakeAt, needsRoom: false });
   }
   const timeout =

@@ -27,6 +27,11 @@ export function listed(names: readonly string[]): string {
 }
 
 const maxListed = 5;
+
+export function isOrAre(count: number): string {
+  return count === 1 ? "is" : "are";
+}
+
 /** The maximum number of UTF-16 units of an error's message in a sentence. The message may come from a user's program and be much longer. */
 const maxMessageLength = 300;
 

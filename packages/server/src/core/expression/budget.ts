@@ -38,7 +38,7 @@ export class Budget {
     }
   }
 
-  /** Charges for work on every character of a text. Eight characters for one unit is right for the fastest work. */
+  /** Charges for work on every character of a text. The default of eight characters for one unit fits the fastest work. */
   spendOnText(length: number, charactersPerUnit = 8): void {
     this.spend(1 + Math.ceil(length / charactersPerUnit));
   }
@@ -127,7 +127,7 @@ export const unitsPerSortedKey = 16;
 
 const workToReadPattern = 200;
 const workPerPatternCharacter = 30;
-/** The maximum `work` of one pattern. All patterns of a definition together may have a little more (`schema/patterns/pattern-book.ts`). */
+/** The maximum `work` of one pattern. Compiling it then takes at most 900,000 units, so that the budget has some left for the match. */
 const maxPatternWork = 4_500;
 /** The units of the budget for one unit of a pattern's `work`. Compiling takes up to 3.5 µs for each unit of `work`. */
 const workPerPatternWork = 200;

@@ -1,6 +1,6 @@
 /**
  * The reason why an expression has no value: a value is not suitable (`value`), a number or a time is outside its range (`range`), or the budget is
- * used up (`budget`). The message may show parts of the expression, but never a value that it has read or computed, because it may be a secret.
+ * used up (`budget`). The message may show parts of the expression, but never a value that was read or computed, because the value may be a secret.
  */
 export class ExpressionFailure {
   readonly kind: "value" | "range" | "budget";

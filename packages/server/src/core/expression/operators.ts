@@ -25,7 +25,6 @@ export interface Overload {
   readonly apply: (left: Value, right: Value, budget: Budget) => Value;
 }
 
-/** Returns the value of an operation. */
 export function operate(operator: BinaryOperator, left: Value, right: Value, budget: Budget): Value {
   const leftKind = kindOf(left);
   const rightKind = kindOf(right);
@@ -36,7 +35,7 @@ export function operate(operator: BinaryOperator, left: Value, right: Value, bud
   return fail(mismatch(operator, shownKind(left), shownKind(right)));
 }
 
-/** Says that an operator does not take these kinds, and how to correct it. */
+/** Says that an operator does not take these kinds, and how to correct the expression. */
 export function mismatch(operator: BinaryOperator, left: Kinds, right: Kinds): string {
   const hint = ((left | right) & kinds.string) === 0 ? "" : (hints[operator] ?? "");
   return `puts ${describeKinds(left)} and ${describeKinds(right)} on the two sides of \`${operator}\`, which does not accept them${hint}`;

@@ -20,7 +20,7 @@ export function* occurrences(text: string, wanted: string, budget: Budget): Gene
   }
 }
 
-/** For each prefix of the text: the length of its longest proper prefix that is also its suffix. */
+/** For each prefix of `wanted`: the length of its longest proper prefix that is also its suffix. */
 function fallbacksOf(wanted: string): Int32Array {
   const fallbacks = new Int32Array(wanted.length);
   let length = 0;

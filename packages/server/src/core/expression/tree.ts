@@ -39,7 +39,6 @@ type NodeKind =
 
 export type NodeOf<Kind extends Node["kind"]> = Extract<Node, { readonly kind: Kind }>;
 
-/** A node that names one step, event or fork. */
 export type NamedNode = NodeOf<"step" | "event" | "fork">;
 
 export function isNamed(node: Node): node is NamedNode {

@@ -75,9 +75,9 @@ export type Done = Extract<Outcome, { type: "done" | "replayed" }>;
 export type Sender = "caller" | "engine";
 
 /**
- * Makes all durable changes of jobs. Commands queue up. The whole queue, up to a bound, becomes one transaction. When no batch is under
- * way, the queue becomes a batch at the end of the same turn of the event loop, so a single caller waits for one commit only. Under load the batches
- * grow by themselves. A batch never waits for a timer before it begins.
+ * Makes all durable changes of jobs. Commands queue up. The whole queue, up to a bound, becomes one transaction. When no batch is under way, the
+ * queue becomes a batch at the end of the same turn of the event loop, so a single caller waits for one commit only. Under load the batches grow by
+ * themselves. A batch never waits for a timer before it begins.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
@@ -422,8 +422,7 @@ class FateUnknownError extends Error {
 
 /**
  * Returns the size of the parts into which a batch with a slow statement is split. Each slow statement uses its whole time limit before it is given
- * up, so the failing command must be found in few rounds. A batch of 400 commands (the default maximum) takes three rounds, with parts of
- * 400, 20 and 1 commands.
+ * up, so the failing command must be found in few rounds. A batch of 400 commands (the default maximum) takes three: parts of 400, 20 and 1.
  */
 function partOfSlow(count: number): number {
   return count > 20 ? Math.ceil(Math.sqrt(count)) : 1;

@@ -2,7 +2,6 @@ import type { SealedEntry } from "../../core/audit-chain.ts";
 import { type Queryable, statement } from "../home/database.ts";
 import { type Seal, sealColumns } from "./audit-seals.ts";
 
-/** Lists the seals whose numbers are above `afterNumber`, in the order of their numbers. */
 export async function listSeals(
   db: Queryable,
   organizationId: string,
@@ -70,8 +69,8 @@ const listEntryIdRows = statement<{ entryId: string }>(
 );
 
 /**
- * The number of the seal that covers an entry; null for an entry that waits for a seal. If the tables were tampered with, an entry may have two
- * standings, or none.
+ * Says which seal covers an entry. `sealNumber` is null for an entry that waits for a seal. If the tables were tampered with, there may be two
+ * standings of one entry, or none.
  */
 export interface EntryStanding {
   readonly entryId: string;
@@ -79,8 +78,8 @@ export interface EntryStanding {
 }
 
 /**
- * Finds the standings of these entries. One statement reads both tables, that of the waiting entries and that of the covered ones. Between two
- * statements, an entry could move from one table to the other.
+ * Reads the tables of the waiting and of the covered entries in one statement, because an entry could move from one table to the other between two
+ * statements.
  */
 export async function findEntryStandings(
   db: Queryable,
@@ -104,7 +103,7 @@ const findEntryStandingRows = statement<EntryStanding>(
   "each-time",
 );
 
-/** Returns those of these numbers for which a seal exists. */
+/** Finds out which of these seals exist, and returns their numbers. */
 export async function findSeals(
   db: Queryable,
   organizationId: string,

@@ -26,7 +26,7 @@ export interface AuditEntry {
   readonly details: JsonObject;
 }
 
-/** Writes entries and marks them as not yet covered by a seal. Call it in the transaction that makes the recorded changes. */
+/** Writes entries and marks them as not yet covered by a seal. An entry about a change is written in the transaction of the change. */
 export async function insertAuditEntries(transaction: Transaction, entries: readonly AuditEntry[]): Promise<void> {
   if (entries.length === 0) return;
   const rows = entries.map((entry) => ({

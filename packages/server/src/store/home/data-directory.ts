@@ -26,7 +26,6 @@ function makeDirectory(directory: string): void {
 
 /** Thrown when the data directory cannot be used. The message names the setting and the reason. For the usual reasons, it also says what to do. */
 export class DataDirectoryError extends Error {
-  /** `reason` continues the sentence "STEPWELL_DATA_DIR names DIRECTORY, …". */
   constructor(directory: string, reason: string, cause?: unknown) {
     super(`STEPWELL_DATA_DIR names ${directory}, ${reason}`, { cause });
     this.name = "DataDirectoryError";

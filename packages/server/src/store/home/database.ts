@@ -8,8 +8,8 @@ export interface Database extends Queryable {
   readonly requests: Database;
   /**
    * The lane for one read that may be long, such as that of a list, a history or a metric. The number of such reads at a time is bounded, and
-   * organizations take turns. The reads of the queue gauges take turns with them, as if they were of one more organization. The time limit begins
-   * with this call. A statement that begins after the limit, or takes too long, throws `ReadDeadlineError`.
+   * organizations take turns. The queue gauges have turns too, like one more organization. The time limit begins with this call. A statement that
+   * begins after the limit, or takes too long, throws `ReadDeadlineError`.
    */
   reader(organizationId: string): Reader;
   /** Runs `work` in one transaction at READ COMMITTED: commits when it returns, rolls back when it throws. */
@@ -18,17 +18,16 @@ export interface Database extends Queryable {
     options?: TransactionOptions,
   ): Promise<Result>;
   /**
-   * The group of organizations that can change in one transaction with this one. The embedded store and a PostgreSQL server have a single group; a
-   * server that is sharded by organization has one for each shard.
+   * Returns the group of the organization. One transaction can change organizations of one group only. The embedded store and a PostgreSQL server
+   * have a single group; a Citus cluster has one for each shard.
    */
   groupOf(organizationId: string): string;
   /** Learns which shards the store has, if any. Call it once: as soon as the schema exists, and before anything else. */
   learnShards(): Promise<void>;
-  /** True from the statement that failed because the store's disk is full, until `lookForRoom` finds room. */
+  /** True after a statement failed because the store's disk was full, until `lookForRoom` finds room. */
   isFull(): boolean;
   /** Checks whether the disk has room again. Call it while `isFull` is true. */
   lookForRoom(): Promise<void>;
-  /** The upkeep that only a store without background processes needs. */
   readonly upkeep: Upkeep;
   close(): Promise<void>;
 }
@@ -65,8 +64,8 @@ export const shortLockTimeoutMs = 50;
 
 export interface TransactionOptions {
   /**
-   * The time for which a statement waits for a row that another transaction has locked, before it throws `RowHeldError`. By default it waits until
-   * the statement's own time limit.
+   * The time for which a statement waits for a row that another transaction has locked, before it throws `RowHeldError`. By default, only the
+   * time limit of the statement ends the wait.
    */
   readonly lockTimeoutMs?: number;
   /**

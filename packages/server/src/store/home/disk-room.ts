@@ -16,7 +16,6 @@ export class DiskRoom {
     return this.#isFull;
   }
 
-  /** Notes that the disk is full if this error of a statement says so. */
   note(error: unknown): void {
     if (error instanceof DiskFullError) this.#set(true);
   }

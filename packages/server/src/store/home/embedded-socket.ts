@@ -6,8 +6,8 @@ type Timed = <Result>(exchange: () => Result) => Result;
 
 /**
  * A socket for node-postgres with PGlite at the other end. Messages that are written right after each other go to PGlite in one call, because a
- * statement is four or five messages, and the statements of a transaction often come together. Only the driver parses the answer. The socket gives a
- * fifth more jobs per second than PGlite's own adapter (docs/internals/decisions/store.md).
+ * statement is four or five messages, and the statements of a transaction often come together. PGlite's own adapter makes a call for each message,
+ * and parses each answer before the driver does. The socket gives a fifth more jobs per second (docs/internals/decisions/store.md).
  */
 export class EmbeddedSocket extends EventEmitter {
   readonly #pglite: PGlite;
@@ -84,8 +84,8 @@ export class EmbeddedSocket extends EventEmitter {
 }
 
 /**
- * Matches the severity in an error message, in the server's language and in English. A row cannot match, because its values are
- * text without zero bytes.
+ * Matches the severity in an error message. It is there twice: after S in the server's language, which is English here too, and after V in English.
+ * A row cannot match, because its values are text without zero bytes.
  */
 const panic = Buffer.from("SPANIC\0VPANIC\0");
 

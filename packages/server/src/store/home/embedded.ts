@@ -139,7 +139,7 @@ async function openCluster(cluster: string, options: EmbeddedOptions): Promise<P
       startParams: startParameters(options.bufferMb),
     });
   } catch (error) {
-    const reason = `but the store in ${cluster} does not open (${describeFileError(error)}). If this user may read and write all of its files, they are damaged: restore the directory from a backup.`;
+    const reason = `but the store in ${cluster} does not open (${describeFileError(error)}). If the disk has room and this user may read and write all files of the store, they are damaged: restore the directory from a backup.`;
     throw new DataDirectoryError(options.dataDir, reason, error);
   }
 }

@@ -19,18 +19,19 @@ export const everyPair: PartSize = { organizations: 8, keys: Number.MAX_SAFE_INT
 
 /**
  * The part size for statements that find rows by two arrays, and also join each row with values that are given for it. The planner underestimates the
- * number of rows and compares each row with each value: 400 rows took 31 ms in one part and 3 ms in parts of 32. A part has more
- * than ten organizations for this reason: PostgreSQL's generic plan assumes ten. For ten or fewer, this plan seems no cheaper, and outside of
- * a commit the statement would be planned each time. But PostgreSQL 15 makes a look-up for each pair, so with much larger parts the look-ups would
- * take longer than planning.
+ * number of rows and compares each row with each value: 400 rows took 31 ms in one part and 3 ms in parts of 32.
+ *
+ * PostgreSQL's generic plan assumes ten organizations. If a part had ten or fewer, this plan would not seem cheaper than a plan for the values, and
+ * outside of a commit PostgreSQL would plan the statement each time. In much larger parts, the look-ups would take longer than planning, because
+ * PostgreSQL 15 looks up each pair.
  */
 export const everyPairJoined: PartSize = { organizations: 12, keys: 32 };
 
 /**
- * The part size for statements that look up each key separately, in a lateral subquery that names the organization both in the array and by the key.
- * The subquery ends in OFFSET 0; otherwise the planner would turn it into a join and read all rows of the organizations. The planner's estimate
- * counts the condition on the organization twice. So use it only for tables without another index that seems as good: for `workflow_version` the
- * planner chose a wrong index.
+ * The part size for statements that look up each key separately, in a lateral subquery that compares the organization with the array and with the
+ * key. The subquery ends in OFFSET 0; otherwise the planner would turn it into a join and read all rows of the organizations. In its
+ * estimate, the planner counts the two comparisons as two conditions, so a wrong index may seem as good as the right one. That happened with
+ * `workflow_version`. Use such statements only for tables without such an index.
  */
 export const eachAlone: PartSize = { organizations: 32, keys: Number.MAX_SAFE_INTEGER };
 
@@ -71,7 +72,6 @@ export async function askTogether<Key extends OfOrganization, Row>(
   return (await Promise.all(partsOf(keys, size).map(ask))).flat();
 }
 
-/** Divides keys into parts, each for one statement. */
 export function partsOf<Key extends OfOrganization>(keys: readonly Key[], size = everyPair): Key[][] {
   const byOrganization = [...Map.groupBy(keys, (key) => key.organizationId)].sort(([a], [b]) => (a < b ? -1 : 1));
   const parts: Key[][] = [];

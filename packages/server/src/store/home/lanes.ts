@@ -61,7 +61,7 @@ type Priority = 0 | 1 | 2;
 class SharedSession {
   readonly #waiting: readonly (() => void)[][] = [[], [], []];
   #isTaken = false;
-  /** The reading of the monotonic timer at which the session was first given in this turn of the event loop; undefined if it was not given yet. */
+  /** The time, by `#now`, when a lane first got the session in this turn of the event loop; undefined if none got it yet. */
   #turnBegunAt: number | undefined;
   readonly #now: () => number;
   /** The lane that has the session; the engine's lane when none has it. */
@@ -164,7 +164,7 @@ export class ReadLane {
     } catch (error) {
       throw isCancelled(error) ? new ReadDeadlineError(this.#deadlineMs, error) : error;
     } finally {
-      // The time is measured here, because other work runs in the next turn of the event loop.
+      // The time is measured before the pause below, because other work runs during the pause.
       const tookMs = begunAt === undefined ? 0 : this.#now() - begunAt;
       // The embedded store answers within the same turn of the event loop. Without this pause, a read of many statements would block all requests
       // until its end.

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { type Database, sqlState, statement, type Transaction } from "./database.ts";
 
 /**
- * Brings the store to this version's schema. Several nodes may start at once: each migration runs in a transaction that first claims its number, and
- * a node that claims the same number later waits for the first node to commit. Throws when the store is newer than this program.
+ * Brings the store to this program's schema. Several nodes may start at once: each migration runs in a transaction that first claims the migration's
+ * number, and a second node that claims this number waits until the first has committed. Throws when the store is newer than this program.
  */
 export async function migrate(database: Database): Promise<void> {
   await createLedgerTable(database);
@@ -60,7 +60,7 @@ async function apply(transaction: Transaction, migration: Migration): Promise<vo
   }
 }
 
-/** The migrations, such as `migrations/0001_name.sql`, in order and without gaps. A migration is never edited after it has landed. */
+/** The migrations, such as `migrations/0001_name.sql`, in order and without gaps. A migration on the main branch is never edited. */
 function readMigrations(): Migration[] {
   const directory = new URL("../migrations/", import.meta.url);
   const files = readdirSync(directory)

@@ -186,7 +186,7 @@ function begin(
   // The settings apply to this transaction alone, because a connection pooler may give each transaction another session.
   const all = [
     ...settings,
-    // The rows are locked on the workers. A Citus cluster passes a setting on to them only when it is asked to.
+    // The rows are locked on the Citus workers. The coordinator passes a setting on to them only when it is asked to.
     ...(isSharded ? ["SET LOCAL citus.propagate_set_commands = 'local'"] : []),
     ...(lockTimeoutMs !== undefined && options.isShared ? [`SET LOCAL lock_timeout = ${lockTimeoutMs}`] : []),
     // A Citus cluster must see the values to choose the shard. It refuses a generic plan (0A000).

@@ -97,9 +97,10 @@ function openPool(options: PostgresOptions, size: number, statementTimeoutMs: nu
 }
 
 /**
- * Asks which session this is. In the same round trip, gives the session its settings if it belongs to this client alone. A pooler refuses settings in
- * the message that opens a connection, and passes a session with our settings on to other clients. A pooler is recognized by the process number that
- * it sends: it invents a number for each client, for cancelling, and this number is not the session's.
+ * Asks whether the server is a standby, and whether the session belongs to this client alone. If it does, the same statement sets the settings. They
+ * are not in the message that opens the connection, because a pooler refuses them there. A session of a pooler gets no settings, because other
+ * clients would later have the session with them. `processId` tells a pooler from a server: a pooler invents this number for each client, so it is
+ * not the session's.
  */
 function lookAtSession(processId: number, settings: Readonly<Record<string, number>>): string {
   const isOwn = `pg_backend_pid() = ${processId}`;

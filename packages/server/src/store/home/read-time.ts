@@ -1,8 +1,9 @@
 /**
- * Tracks how long the reads of each organization took recently. A user who opens a page from time to time need not rest between reads, unless the
- * reads take more than a second or two. A client that reads all the time gets a third of the time of one connection, so that the database keeps a
- * processor for the others. After a very long read, a full rest would make the client's waiting reads miss their deadline. Then the rest is shorter,
- * and the client gets up to a little more than half. While no other organization reads, no rest is longer than a second.
+ * Tracks how long the reads of each organization took recently, and says how long the organization rests before its next read. If somebody opens a
+ * page from time to time, there is no rest, unless the reads take more than a second or two. An organization that reads all the time gets a third of
+ * the time of one connection, so that the database keeps a processor for other work. After a very long read, a rest that keeps to this share would
+ * make the waiting reads miss their deadline. Then the rest is shorter, and the organization gets up to a little more than half of the time. While
+ * no other organization reads, no rest is longer than a second.
  */
 export class ReadTime {
   readonly #spent = new Map<string, Spent>();
@@ -37,7 +38,7 @@ export class ReadTime {
     const maxRestMs = this.#isAlone(organizationId)
       ? Math.min(maxAloneRestMs, this.#longestRestMs)
       : this.#longestRestMs;
-    // No more time is counted than the longest rest makes up for. Otherwise the organization would rest for minutes after each short read.
+    // The time that counts is bounded, so that no rest is longer than `maxRestMs`.
     const ms = Math.min(leftOf(this.#spent.get(organizationId), now) + tookMs, freeMs + maxRestMs * share);
     if (this.#spent.size >= maxKnown) this.#forget(now);
     this.#spent.set(organizationId, { ms, at: now, isOneAtATime: false });

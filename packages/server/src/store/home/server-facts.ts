@@ -21,7 +21,7 @@ export interface ServerFacts {
  */
 export async function readServerFacts(db: Queryable): Promise<ServerFacts> {
   const [row] = await db.query(readFacts, []);
-  if (row === undefined) throw new Error("The server's facts came without a row.");
+  if (row === undefined) throw new Error("The server returned no row with its facts.");
   return row;
 }
 
@@ -44,7 +44,7 @@ const readFacts = statement<ServerFacts>(
      ) AS "maxConnections"`,
 );
 
-/** The size of the database on the disk, with indexes. To answer, the server looks at each of its files. */
+/** The size of the database on the disk, with indexes. To answer, the server looks at each file of the database. */
 export async function databaseBytes(db: Queryable): Promise<number> {
   const [row] = await db.query(readSize, []);
   return row?.bytes ?? 0;

@@ -9,9 +9,9 @@ export interface ShardSearchOptions {
 }
 
 /**
- * Runs the searches of the duties on a Citus cluster. A single statement over all organizations would ask each shard, and would fail as a whole when
- * one worker is down. Instead each worker gets one command that reads all of its shards. So when a worker is down, only its own organizations are
- * missing, and a search costs one command for each worker, however many shards there are.
+ * Runs the statements of scope `maintenance` on a Citus cluster. A single statement over all organizations would ask each shard, and would fail as a
+ * whole when one worker is down. Instead each worker gets one command that reads all of its shards. So when a worker is down, only its own
+ * organizations are missing, and a search costs one command for each worker, however many shards there are.
  */
 export class ShardSearch {
   readonly #options: ShardSearchOptions;

@@ -1,13 +1,16 @@
 import { type Database, type Queryable, sqlState, statement } from "./database.ts";
 import { hashOfUuid } from "./uuid-hash.ts";
 
-/** A server with shards. */
+/** A server with shards in a Citus cluster. */
 export interface Worker {
   readonly host: string;
   readonly port: number;
 }
 
-/** One shard of one table. The shards with the same range of hashes, of all tables that belong to organizations, are on the same worker. */
+/**
+ * One shard of one table. All tables with rows of organizations are split by the same ranges of hashes, and the shards of one range are on the same
+ * worker.
+ */
 export interface Shard extends Worker {
   readonly table: string;
   /** The name of the shard's own table on its worker. */
@@ -60,9 +63,9 @@ export class Shards {
   }
 
   /**
-   * Learns the shards again. Call it when the server refused something that the known shards allow, or when a worker does not answer, because shards
-   * may have been moved or split. Returns whether a change was found. The server is asked at most every ten seconds, so that a defect of ours does
-   * not cause a question with each request. Within these ten seconds, the answer is false.
+   * Learns the shards again, and returns whether they have changed. Call it when the server refused something that the known shards allow, or when a
+   * worker does not answer: shards may have been moved or split. If the server was asked less than ten seconds ago, returns false without asking, so
+   * that a defect of ours does not cause a query for each request.
    */
   async relearn(db: Queryable): Promise<boolean> {
     if (this.#learning !== undefined) return await this.#learning;
@@ -83,8 +86,8 @@ export class Shards {
 }
 
 /**
- * Makes the tables that belong to no organization, such as those of people and their sessions, known to Citus. Citus must know both tables to
- * commit a transaction that changes such a table and an organization's table. Nodes that start at the same time wait for each other.
+ * Makes the tables that belong to no organization, such as those of people and their sessions, known to Citus. Citus commits a transaction
+ * that changes such a table and a table with rows of organizations only if it knows both. Nodes that start at the same time wait for each other.
  */
 async function makeKnown(db: Pick<Database, "query" | "transaction">): Promise<void> {
   if ((await db.query(findUnknownTable, [])).length === 0) return;
@@ -125,7 +128,7 @@ const findCitus = statement<{ isThere: boolean }>(
   `SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus') AS "isThere"`,
 );
 
-/** The tables of nodes, of rate usage and of migrations are not registered. No transaction changes them together with another table. */
+/** Citus need not know the tables of nodes, rate usage and migrations: no transaction changes one of them together with an organization's table. */
 const findUnknownTable = statement<{ table: string }>(
   "find_table_unknown_to_citus",
   "global",

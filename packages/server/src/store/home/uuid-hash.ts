@@ -32,7 +32,7 @@ type Words = [number, number, number, number];
 
 /** The state before the first byte, which depends only on the length of the data. */
 const start = (0x9e37_79b9 + 16 + 3_923_095) | 0;
-/** The numbers of bits by which the three rotations of each round rotate. */
+/** For each round, the numbers of bits of its three rotations. */
 const mixing = [
   [4, 6, 8],
   [16, 19, 4],

@@ -11,7 +11,7 @@ export interface RootKey {
 }
 
 export interface LockedTrees {
-  /** The number of jobs below each root that was locked. Roots that have none yet are left out. */
+  /** The number of jobs below each root whose count was locked. A root without jobs below it is left out. */
   readonly counts: readonly (RootKey & { readonly count: number })[];
   /** The roots whose counts another transaction has locked. */
   readonly held: readonly RootKey[];
@@ -101,7 +101,7 @@ const countDescendants = statement<{ count: number }>(
    RETURNING descendant_count AS count`,
 );
 
-/** A child as its parent shows it. */
+/** A child in the list of its parent's children. */
 export interface ChildRow {
   readonly jobId: string;
   readonly status: JobStatus;

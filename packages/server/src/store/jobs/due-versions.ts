@@ -13,7 +13,7 @@ export interface DueVersion extends VersionKey {
 /** The versions and organizations that a search for due versions leaves out. */
 export interface LeftOutVersions {
   readonly versionIds: readonly string[];
-  /** The organizations whose jobs are left out if they may need a call. */
+  /** Of these organizations, the search leaves out the jobs that may need a call. */
   readonly fullOrganizationIds: readonly string[];
 }
 
@@ -24,8 +24,8 @@ export interface DueVersions {
 }
 
 /**
- * The largest number of versions that one search looks at in each of its two indexes. A search of so many versions reads some 1,200 pages; on a Citus
- * cluster, it reads as many for each shard of a worker. The embedded store does nothing else meanwhile, and 500 versions took it up to 80 ms on a
+ * The largest number of versions that one search looks at in each of its two indexes. With this number, a search reads some 1,200 pages; on a Citus
+ * cluster, it reads some 1,200 for each shard. The embedded store does nothing else during a search. A search of 500 versions took up to 80 ms on a
  * busy machine.
  */
 const maxLookedAt = 200;
@@ -51,8 +51,8 @@ export async function findDueVersions(
     maxLookedAt,
     limit,
   ]);
-  // There is one search for jobs that wait and one for other jobs, and on a Citus cluster both run on each server. Each of them may end at its limit.
-  // The results after the earliest of these ends may be incomplete, so the versions there are left to the next search.
+  // The statement searches twice: for jobs that wait for events, and for other jobs. On a Citus cluster it does so on each server. Each search may
+  // stop at its limit. After the first version at which one stopped, rows may be missing, so the versions after it are left to the next call.
   const end = rows.findIndex(({ isEnd }) => isEnd);
   const complete = (end < 0 ? rows : rows.slice(0, end + 1)).map(({ isEnd: _, ...version }) => version);
   return {
@@ -64,9 +64,9 @@ export async function findDueVersions(
 const noId = "00000000-0000-0000-0000-000000000000";
 
 /**
- * The part of a WITH RECURSIVE that goes from version to version. It ends after $6 versions, or once it has found $7 that are due. A version that is
- * left out counts as one of the $6 versions. The condition that leaves it out is not part of the search for the next version, because that search
- * would then read each job of such a version.
+ * The part of a WITH RECURSIVE that goes from version to version. It ends after $6 versions, or once it has found $7 that are due. A version that
+ * is not wanted counts as one of the $6 versions. If `isWanted` were a condition of the subquery that finds the next version, the subquery would read
+ * each job of every version that is not wanted.
  */
 function versionsWithTimers(name: string, isMeant: string, isWanted: string): string {
   return `${name} AS (

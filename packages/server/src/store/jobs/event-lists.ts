@@ -33,8 +33,8 @@ export interface EventSlice {
 }
 
 /**
- * Reads the events that are kept for a job and came after the event `afterNumber`, in the order in which they came: at most `limit`, and fewer when
- * their payloads are large, but at least one if there is one.
+ * Reads the events that are kept for a job and came after the event `afterNumber`, in the order in which they came. Reads at most `limit` events, and
+ * fewer when their payloads are large. It reads the first of them in any case.
  */
 export async function readEventSlice(
   db: Queryable,
@@ -48,7 +48,7 @@ export async function readEventSlice(
 }
 
 /**
- * When the payloads may have this many bytes together, a statement reads no further event. A page of 200 payloads of a MiB each would keep the server
+ * A statement reads no further event once the payloads so far may have this many bytes. A page of 200 payloads of a MiB each would keep the server
  * and this node from other work for seconds.
  */
 const maxSliceSize = 4_000_000;

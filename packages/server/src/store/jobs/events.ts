@@ -6,7 +6,6 @@ import { requireAllWritten, type Written } from "../home/written.ts";
 import { type JobKey, keyArrays } from "./jobs.ts";
 import { TooMuchAtOnceError } from "./large-contents.ts";
 
-/** Writes the changes that one commit makes to the events of its jobs. */
 export async function writeEventChanges(
   transaction: Transaction,
   changes: readonly (JobKey & { readonly changes: readonly EventChange[] })[],
@@ -72,7 +71,7 @@ function addRow({ kept, repeated, consumed }: EventRows, { organizationId, jobId
     const { branch: consumed_by_branch, step: consumed_by_step, visit: consumed_by_visit } = change;
     const consumption = { consumed_at: at, consumed_by_branch, consumed_by_step, consumed_by_visit };
     const arrived = kept.get(name);
-    // The event that lets a job continue is mostly the one that just arrived. Its arrival and its use are written together, as one row.
+    // Usually, the event that lets a job continue has just arrived. Then its arrival and its use are written together, as one row.
     if (arrived === undefined) consumed.push({ ...key, ...consumption });
     else kept.set(name, { ...arrived, ...consumption });
   }
@@ -93,7 +92,7 @@ const insertEvents = statement<Written>(
    RETURNING 1 AS written`,
 );
 
-/** A repeated event is also acknowledged with a write. So the acknowledgement survives a failover, as the event does. */
+/** A repetition is a write too. Otherwise, with a synchronous standby, it could acknowledge an event that is lost in a failover. */
 const countDuplicates = statement<never>(
   "count_duplicate_events",
   "organization",
@@ -120,8 +119,8 @@ const consumeEvents = statement<never>(
 );
 
 /**
- * Finds the events without a match that are kept with these ids on these jobs. The job's state does not list such events, because a job may have up
- * to `maxEventsPerJob` of them.
+ * Finds the unmatched events that these jobs keep with these ids. A job's state does not list its unmatched events, because there may be up to
+ * `maxEventsPerJob` of them.
  */
 export async function findKeptEvents(
   db: Queryable,
@@ -152,7 +151,7 @@ const findEvents = statement<JobKey & { eventId: string; eventNumber: number }>(
    ) AS event`,
 );
 
-/** A payload of a kept event. `isLeftOut` is true when this payload and the earlier payloads of the same job together exceed the bound. */
+/** A payload of a kept event. `isLeftOut` is true when this payload and the earlier payloads of the same job together exceed the job's share. */
 export interface ReadPayload extends JobKey {
   readonly eventNumber: number;
   readonly payload: JsonValue;

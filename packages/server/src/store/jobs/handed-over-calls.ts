@@ -11,8 +11,8 @@ export interface LockedCalls {
 }
 
 /**
- * Locks calls that this node holds, so that each of them stays until its child is made. It waits for no other transaction: `held` lists the calls
- * whose rows another one has locked. A call that is neither in `locked` nor in `held` is over, is held by another node, or was handed over to its child.
+ * Locks calls that this node holds, so that each of them stays until its child is made. Does not wait for other transactions. A call that is neither
+ * in `locked` nor in `held` is over, is held by another node, or was handed over to its child.
  */
 export async function lockCalls(
   transaction: Transaction,
@@ -46,7 +46,6 @@ const lockCallRows = statement<CallKey>(
 );
 const readHeldCallRows = statement<CallKey>("read_held_calls", "organization", heldCallRows(""));
 
-/** A call that its node hands over to the child job that was made for the call. */
 export interface HandedOverCall extends CallKey {
   readonly childId: string;
   readonly timeoutAt: Timestamp | null;

@@ -9,7 +9,7 @@ export interface KeyClaim {
   readonly idempotencyKey: string;
   /** The SHA-256 of the request: its operation, the parameters of its path and query, its sender, its body and its preconditions. */
   readonly requestHash: Buffer;
-  /** The id of this claim. All claims of one commit share an id. A later claim of the same key has another one. */
+  /** The id of this claim, which all claims of one commit share. A later claim of the same key has another id. */
   readonly claimId: string;
 }
 

@@ -8,7 +8,6 @@ import { requireAllWritten } from "../home/written.ts";
 import type { VersionKey } from "../workflows/versions.ts";
 import { type JobKey, keyArrays, type LeftOut, leftOutValues } from "./jobs.ts";
 
-/** Names one call of one job. */
 export interface CallKey extends JobKey, CallName {}
 
 /** The change that one commit makes to the calls of a job. */
@@ -41,7 +40,7 @@ export interface HandedTask {
 }
 
 /**
- * Writes the calls that jobs make, as calls of this node or as tasks, and deletes those that are over. Returns the tasks that their workers hold now.
+ * Writes new calls, as calls of this node or as tasks, and deletes calls that are over. Returns the tasks that workers hold from the beginning.
  */
 export async function writeCalls(
   transaction: Transaction,
@@ -99,9 +98,8 @@ const putCallRows = statement<WrittenCall>(
 );
 
 /**
- * Whether a worker may hold the new task at once. The statement `put_tasks` is for batches with at least one task (a call that no node holds at
- * first). `put_job_calls` is for all other batches. `put_tasks` finds out with min() whether another task waits, because min() reads one entry of the
- * index. For an EXISTS the planner might list all waiting tasks, and with a LIMIT Citus would not send the statement to one shard.
+ * Whether a worker holds the new task from the beginning. The statement finds out with min() whether another task waits, because min() reads one
+ * entry of the index. For an EXISTS the planner might list all waiting tasks, and with a LIMIT Citus would not send the statement to one shard.
  */
 const isNext = "(new.worker IS NOT NULL AND NOT pause.is_there AND waiting.priority IS NULL)";
 
@@ -160,7 +158,7 @@ function rowOf({ organizationId, jobId, versionId, workflowId }: ChangedCalls, {
   };
 }
 
-/** Deletes the call rows of jobs that have no calls any more. Most calls end in this way, and the statement needs no join. */
+/** Deletes the call rows of jobs that have no calls any more. Most rows are deleted in this way, and the statement needs no join. */
 async function deleteAllCalls(transaction: Transaction, jobs: readonly JobKey[]): Promise<void> {
   await askTogether(jobs, (part) => transaction.query(deleteCallsOfJobs, keyArrays(part)), everyPair);
 }
@@ -171,7 +169,6 @@ const deleteCallsOfJobs = statement<never>(
   "DELETE FROM job_call WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])",
 );
 
-/** Deletes these calls. Other calls of their jobs stay. */
 async function deleteCalls(transaction: Transaction, calls: readonly CallKey[]): Promise<void> {
   await askTogether(calls, (part) => transaction.query(deleteCallRows, callArrays(part)), everyPairJoined);
 }
@@ -205,7 +202,6 @@ export interface CallRow extends CallKey {
   readonly nodeId: string | null;
   readonly readyAt: Timestamp;
   readonly queue: string | null;
-  /** The child job that was made for the call. */
   readonly childJobId: string | null;
   readonly timeoutAt: Timestamp | null;
   readonly worker: string | null;
@@ -215,7 +211,6 @@ export interface CallRow extends CallKey {
   readonly progress: JsonValue | null;
 }
 
-/** Finds the calls that a job owes or has under way. */
 export async function findCalls(db: Queryable, { organizationId, jobId }: JobKey): Promise<CallRow[]> {
   return await db.query(findCallRows, [organizationId, jobId]);
 }
@@ -228,7 +223,7 @@ const findCallRows = statement<CallRow>(
    FROM job_call WHERE organization_id = $1 AND job_id = $2`,
 );
 
-/** Counts the calls of an organization that each node holds, whether they have begun or not. */
+/** Counts for each node how many calls of an organization it holds, whether they have begun or not. */
 export async function countHeldCalls(
   db: Queryable,
   organizationId: string,
@@ -245,7 +240,6 @@ const countHeldCallRows = statement<{ nodeId: string; count: number }>(
    GROUP BY node_id`,
 );
 
-/** Whether this node still holds the call. */
 export async function holdsCall(db: Queryable, nodeId: string, call: CallKey): Promise<boolean> {
   const { organizationId, jobId, branch, epoch } = call;
   const rows = await db.query(findHeldCall, [organizationId, jobId, branch, epoch, nodeId]);
@@ -329,10 +323,9 @@ export interface TakenCall extends CallKey {
 }
 
 /**
- * Takes calls over from a dead node, or takes back calls that this node has forgotten (`deadNodeId` is then this node), for one group of
- * organizations. Returns the calls that this node holds now. The other calls were taken by another node, or are over. Until this node has told the
- * job that it took the call over, the call keeps its epoch and the mark that it had begun. The job then makes another call, and later answers to the
- * old call are dropped.
+ * Takes calls over from a dead node, or takes back calls that this node has forgotten (`deadNodeId` is then this node). All calls belong to one
+ * group of organizations. Returns the calls that this node holds now. The other calls were taken by another node, or are over. A call keeps its epoch
+ * and the mark that it had begun until this node has told the job about the takeover. After that, answers to the old call are dropped.
  */
 export async function takeOverCalls(
   db: Queryable,
@@ -376,8 +369,7 @@ const markBegunRows = statement<CallKey>(
 );
 
 /**
- * The keys of calls as parallel arrays: each position is one call. All arrays are in the same order. The first two arrays also let the planner use
- * the primary key.
+ * The keys of calls as parallel arrays: each position is one call. The first two arrays also let the planner use the primary key.
  */
 export function callArrays(calls: readonly CallKey[]): [string[], string[], string[], number[]] {
   const keyOf = ({ organizationId, jobId, branch }: CallKey) => organizationId + jobId + branch;

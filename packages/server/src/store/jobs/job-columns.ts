@@ -4,7 +4,7 @@ import type { Timestamp } from "../../core/time.ts";
 
 /*
  * The columns of a job. Each has its type in one of these three lists, and its value in `fixedPartOf` or `updatedPartOf`. The statements that write
- * and read jobs are made from these.
+ * and read jobs are made from the lists.
  */
 
 /** Columns that are written with the job's first commit and never again. */
@@ -65,7 +65,6 @@ export interface WrittenJob extends Omit<Job, "state"> {
   readonly timeoutAt: Timestamp | null;
   /** The events that a waiting job still needs; null for any other job. */
   readonly awaitingEventIds: readonly string[] | null;
-  /** The number of calls that the job owes or has under way. */
   readonly callCount: number;
 }
 
@@ -107,10 +106,7 @@ export function updatedPartOf(job: WrittenJob): Row<typeof updatedColumns> {
   };
 }
 
-/**
- * Whether the state must be stored in the newer column, `short_state`. Earlier releases fail when they read such a job (`wholeState`). For example,
- * a release that does not know branches yet must not continue a job as if it had none.
- */
+/** Whether the state must be stored in the newer column, `short_state`. `wholeState` says why. */
 function isShort({ values, branches }: StoredState): boolean {
   return values !== undefined || branches !== undefined;
 }

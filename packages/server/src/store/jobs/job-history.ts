@@ -10,8 +10,8 @@ export interface HistoryCommit {
 }
 
 /**
- * Reads commits in their order, beginning with the commit that has the entry after `sequence`: at most `limit`, and fewer when they are large, but at
- * least one if there is one. The first commit may begin with earlier entries.
+ * Reads at most `limit` commits in their order, beginning with the commit that has the entry after `sequence`. That commit may begin with earlier
+ * entries. Fewer commits are read when they are large, but the first is always read.
  */
 export async function readCommitsAfter(
   db: Queryable,

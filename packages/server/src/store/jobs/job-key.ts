@@ -8,7 +8,7 @@ export function jobIdOf({ jobId }: JobKey): string {
   return jobId;
 }
 
-/** The jobs of `keyColumns` as rows for a statement. */
+/** The jobs that a statement gets as parameters from `keyColumns`, as rows. */
 export const wantedJobs = "unnest($2::uuid[], $3::uuid[]) AS wanted (wanted_organization_id, wanted_job_id)";
 /** The condition that finds a job by a row of `wantedJobs`. */
 export const isWantedJob =

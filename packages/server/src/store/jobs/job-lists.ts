@@ -111,8 +111,8 @@ interface Slice {
 }
 
 /**
- * Yields all jobs at once, or slices of `sliceRows` rows between which other reads have their turn. The first slice is shorter, because it is enough
- * for most pages.
+ * Yields one slice with all jobs, or slices of `sliceRows` rows each, so that other reads have their turn in between. The first of these is shorter,
+ * because it is enough for most pages.
  */
 async function* slicesOf(db: Reader, search: JobSearch, order: Order, fromJobId: string | null): AsyncGenerator<Slice> {
   // The children of a job are found without reading other jobs, so they need no slices.
@@ -176,7 +176,7 @@ const fromOldest = "($15::uuid IS NULL OR job_id > $15) AND ($16::uuid IS NULL O
  */
 const maxStateBytes = 8_000_000;
 
-/** A state may be large, and PostgreSQL goes through it once for each path that is read. So each row reads at most one path. */
+/** A state may be large, and PostgreSQL goes through it once for each path that is read. So at most one path is read for each row. */
 const columns = `${plainJobColumns}, status, awaiting_event_ids AS "awaitingEventIds",
      CASE WHEN status = 'RUNNING' THEN ${wholeState} #>> '{step,name}' END AS "stepName",
      CASE WHEN status = 'FAILED' THEN ${wholeState} -> 'error' END AS error`;

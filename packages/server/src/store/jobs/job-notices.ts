@@ -5,8 +5,7 @@ import { askInParts, everyPairJoined, type Grouped, organizationsOf } from "../h
 import type { JobKey } from "./jobs.ts";
 
 /**
- * A notice that one job, `senderJobId`, owes another, `jobId`. `branch`, `step`, `visit` and `epoch` name the call of the parent to which the notice
- * belongs.
+ * A notice that one job, `senderJobId`, owes another, `jobId`. It belongs to the parent's call that `branch`, `step`, `visit` and `epoch` name.
  */
 export interface JobNotice extends JobKey {
   readonly senderJobId: string;
@@ -59,8 +58,8 @@ export interface NoticeSearch {
   readonly leftOutJobIds: readonly string[];
   readonly limit: number;
   /**
-   * The bound on the bytes of all notices together. On a Citus cluster, it is the bound for the notices of each worker. The first notice is found
-   * even if it is larger than the bound.
+   * The bound on the bytes of all notices together. On a Citus cluster, each Citus worker has this bound for its own notices. The first notice
+   * is found even if it is larger than the bound.
    */
   readonly maxBytes: number;
 }
@@ -85,7 +84,7 @@ const noticeColumns = `organization_id AS "organizationId", job_id AS "jobId", s
 
 const outcomeBytes = "octet_length(coalesce(outcome::text, ''))";
 
-/** On a Citus cluster, each worker answers this search alone. So each row says whether its worker gave all the notices that it found. */
+/** On a Citus cluster, each Citus worker answers this search alone. So each row says whether its Citus worker gave all the notices that it found. */
 const findNoticeRows = statement<JobNotice & { readonly isAll: boolean }>(
   "find_job_notices",
   "maintenance",
@@ -162,7 +161,6 @@ const findNoticeRowsInTurn = statement<JobNotice>(
    ORDER BY place`,
 );
 
-/** Deletes notices that were delivered. */
 export async function deleteNotices(db: Grouped, notices: readonly JobNotice[]): Promise<void> {
   await askInParts(
     notices,

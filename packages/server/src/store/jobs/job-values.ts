@@ -4,7 +4,6 @@ import { askInParts, eachAlone, organizationsOf } from "../home/key-parts.ts";
 import { requireAllWritten } from "../home/written.ts";
 import type { JobKey } from "./jobs.ts";
 
-/** Writes the values that one commit adds to its jobs. */
 export async function insertValues(
   transaction: Transaction,
   jobs: readonly (JobKey & { readonly values: readonly NewValue[] })[],
@@ -101,8 +100,8 @@ export async function readValuesInPortions(
   while (start < numbers.length && (left > 0 || start < freeCount)) {
     const wanted = numbers.slice(start).map((valueNumber) => ({ ...key, valueNumber }));
     const isLast = left <= portionBytes;
-    // Except in the last portion, the first value is read even if it is larger than a portion. It is left out below if it is also larger than what is
-    // left of `maxBytes` and is not one of the first `freeCount`.
+    // Except in the last portion, the first value is read even if it is larger than a portion. If it is also larger than what is left of `maxBytes`,
+    // it is left out below. The first `freeCount` values are always kept.
     const freeOfPortion = isLast ? Math.max(0, freeCount - start) : Math.max(1, freeCount - start);
     const portion = await readValues(db, wanted, isLast ? left : portionBytes, freeOfPortion);
     const portionSize = portion.reduce((sum, { bytes }) => sum + bytes, 0);

@@ -40,7 +40,7 @@ export interface LeftOutJobs {
   readonly jobIds: readonly string[];
 }
 
-/** The jobs, and the organizations with all of their jobs, that a search leaves out. */
+/** Jobs and whole organizations that a search leaves out. */
 export interface LeftOut extends LeftOutJobs {
   readonly organizationIds: readonly string[];
 }
@@ -123,8 +123,8 @@ async function withStates(db: Grouped, rows: readonly FoundJob[], maxBytes: numb
 const jobColumns = `${plainJobColumns}, ${wholeState} AS state, input`;
 
 /**
- * Most states are small and are read with their row. Only states of earlier releases contain large values. A large input is not read with the row,
- * because most events do not need it.
+ * A small state is read with its row. Most states are small, because only states of earlier releases contain large values. A large input is not read
+ * with the row, because most events do not need it.
  */
 const isStateSmall = `pg_column_size(${wholeState}) <= 4096`;
 const isInputSmall = `${mostBytes("input")} <= 65536`;

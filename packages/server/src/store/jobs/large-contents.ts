@@ -49,7 +49,7 @@ async function readLarge<Content>(
   return found;
 }
 
-/** A large content, and the length of its text in bytes. */
+/** A state or an input, and the length of its text in bytes. */
 export interface LargeRead<Content> {
   readonly content: Content;
   readonly bytes: number;

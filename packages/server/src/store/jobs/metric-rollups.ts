@@ -104,7 +104,7 @@ const deleteMetricChangeRows = statement<never>(
   "DELETE FROM metric_change WHERE organization_id = $1 AND change_id = ANY($2::uuid[])",
 );
 
-/** Adds to the rollups. The rows are written in the order of their keys, so that two nodes cannot deadlock. */
+/** The rows are written in the order of their keys, so that two nodes cannot deadlock. */
 export async function addToRollups(
   transaction: Transaction,
   organizationId: string,

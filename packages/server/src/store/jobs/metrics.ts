@@ -4,7 +4,7 @@ import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement } from "../home/database.ts";
 import { changeColumns } from "./metric-rollups.ts";
 
-/** A range of buckets: bucket n holds what happened from n × `bucketSeconds` on, counted from 1970. */
+/** A range of buckets. Bucket n begins n × `bucketSeconds` after the beginning of 1970. */
 export interface MetricRange {
   readonly organizationId: string;
   readonly from: Timestamp;
@@ -22,9 +22,8 @@ export interface MetricRow {
 }
 
 /**
- * Reads the sums of a measure: the rollups, and the changes that are not added to them yet. One statement reads both, so it sees them at the same
- * instant.
- * Each statement reads a slice of the range, because the embedded store keeps this thread from all other work until a statement ends.
+ * Reads the sums of a measure: the rollups, and the changes that are not added to them yet. Each statement reads both, so that it sees them at the
+ * same instant. It reads only a slice of the range, because the embedded store keeps this thread from all other work until a statement ends.
  */
 export async function* readMetric(db: Queryable, range: MetricRange, measure: Measure): AsyncGenerator<MetricRow> {
   const { organizationId, from, to, bucketSeconds, workflowIds } = range;

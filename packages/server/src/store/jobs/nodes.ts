@@ -42,7 +42,6 @@ const listNodeRows = statement<NodeRow>(
    ORDER BY started_at`,
 );
 
-/** Deletes the row of a node that leaves. */
 export async function removeNode(db: Queryable, nodeId: string): Promise<void> {
   await db.query(removeNodeRow, [nodeId]);
 }

@@ -19,7 +19,7 @@ export async function readStoredBytesOf(db: Queryable, organizationId: string): 
   return row?.storedBytes ?? 0;
 }
 
-/** The sums over all workflows by days, so that a year has only as many rows as days. */
+/** Adds up the daily sums over all workflows. So a year has only as many rows as days. */
 const readStoredBytesRows = statement<{ organizationId: string; storedBytes: number }>(
   "read_stored_bytes",
   "organization",

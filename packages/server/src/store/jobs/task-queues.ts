@@ -98,7 +98,6 @@ const listBusyQueueNames = statement<{ queue: string }>(
    SELECT queue FROM ((SELECT queue FROM waiting LIMIT $3) UNION (SELECT queue FROM held LIMIT $3)) AS busy ORDER BY queue LIMIT $3`,
 );
 
-/** Lists organizations with tasks. */
 export async function listOrganizationsWithTasks(db: Queryable, limit: number): Promise<string[]> {
   return (await db.query(listOrganizationIdsWithTasks, [limit])).map(({ organizationId }) => organizationId);
 }
@@ -123,7 +122,6 @@ export async function readTaskQueue(db: Queryable, { organizationId, queue }: Qu
   return found;
 }
 
-/** Reads queues by their names. */
 export async function readTaskQueues(
   db: Queryable,
   organizationId: string,
@@ -139,7 +137,7 @@ export async function readTaskQueues(
 }
 
 /**
- * The bound on the queues that are counted at once. Counting takes milliseconds for each full queue, and on the embedded store nothing else happens
+ * The bound on the queues that are counted at once. Counting takes milliseconds for each long queue, and on the embedded store nothing else happens
  * meanwhile.
  */
 const maxQueuesAtOnce = 5;
@@ -295,7 +293,7 @@ const deleteOldWorkerRows = statement<QueueKey>(
 );
 
 /**
- * Deletes the rows of the queues among these that no worker polled for a day. This is needed because any worker may poll a queue of any name. The row
+ * Deletes the rows of these queues if no worker polled them for a day. This is needed because any worker may poll a queue of any name. The row
  * of a paused queue stays. Any other row is deleted even while workers hold tasks of the queue: the tasks do not need the row, and nothing would
  * delete it later.
  */

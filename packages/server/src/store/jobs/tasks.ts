@@ -64,7 +64,7 @@ const isNotPaused = `NOT EXISTS (
 const waitsHere = `job_call.organization_id = $1 AND job_call.queue = $2 AND ${isWaiting}`;
 
 // Round 0 goes from `after` to the last workflow, and round 1 from the first workflow up to `after`. The index checks both bounds. If a filter
-// checked them, it would read all tasks beyond the bound.
+// checked them, the search would read all tasks beyond the bound.
 const findWaitingLineRows = statement<WaitingLine>(
   "find_waiting_lines",
   "organization",
@@ -204,7 +204,7 @@ function keyOf({ organizationId, jobId, branch, epoch, step, visit }: CallKey): 
   return [organizationId, jobId, branch, epoch, step, visit];
 }
 
-/** A task to act on, and the version of its job. */
+/** A task, or a call for a child job, and the version of the job that made it. */
 export interface FoundTask extends CallKey, VersionKey {
   /** False for a call whose outcome a child job reports. */
   readonly isTask: boolean;
@@ -232,7 +232,7 @@ const findLostTaskRows = statement<FoundTask>(
 
 /**
  * Takes tasks over from workers whose leases have run out, for one group of organizations. This node then holds them, and must tell their jobs that
- * the worker is lost. Returns the tasks that were taken. The others are over, were taken by another node, or their workers have extended the leases.
+ * the worker is lost. Returns the tasks that were taken. The others are over or were taken by another node, or their workers have renewed the leases.
  */
 export async function takeLostTasks(db: Queryable, nodeId: string, calls: readonly CallKey[]): Promise<CallKey[]> {
   return await askInParts(calls, (part) => db.query(takeLostTaskRows, [...callArrays(part), nodeId]), everyPairJoined);
@@ -250,7 +250,7 @@ const takeLostTaskRows = statement<CallKey>(
      job_call.visit, job_call.epoch`,
 );
 
-/** Finds tasks, and calls of child jobs, whose whole time is up. Begins with the one whose time was up first. */
+/** Finds tasks, and calls for child jobs, whose whole time is up. Begins with the one whose time was up first. */
 export async function findTimedOutTasks(db: Queryable, leftOut: LeftOut, limit: number): Promise<FoundTask[]> {
   return await db.query(findTimedOutTaskRows, [...leftOutValues(leftOut), limit]);
 }

@@ -7,8 +7,8 @@ import { type JobKey, type LeftOut, leftOutValues } from "./jobs.ts";
 export interface DueJob extends JobKey {
   readonly versionId: string;
   /**
-   * Whether the job waits for events. Its due timer is then taken for the timeout of the wait, which needs no room for a call. In a job with
-   * branches, it may be the timer of another branch.
+   * Whether the job waits for events. Its due timer is then treated as the timeout of the wait, which needs no room for a call. In a job with
+   * branches, the timer may belong to another branch.
    */
   readonly isWait: boolean;
 }

@@ -3,7 +3,7 @@ import { type Queryable, statement } from "../home/database.ts";
 
 /** The rule that limits how many sign-in attempts for one subject are evaluated, and how soon after each other. */
 export interface BackoffRule {
-  /** The number of attempts before which there is no wait. After the last of these the wait is one second, and each further attempt doubles it. */
+  /** The number of attempts that need no wait. After the last of these the wait is one second, and each further attempt doubles it. */
   readonly freeCount: number;
   readonly maxWaitSeconds: number;
   /** The count begins anew when there was no attempt for this long. */

@@ -75,7 +75,6 @@ const setPasswordRow = statement<{ userId: string }>(
   `UPDATE app_user SET password_hash = $2, password_changed_at = $3 WHERE user_id = $1 RETURNING user_id AS "userId"`,
 );
 
-/** Removes the password. The user cannot sign in with a password until a new one is set. */
 export async function removePassword(db: Queryable, userId: string, at: Timestamp): Promise<void> {
   await db.query(removePasswordRow, [userId, new Date(at).toISOString()]);
 }
@@ -226,8 +225,8 @@ const replaceTotpSecretRow = statement<{ userId: string }>(
 );
 
 /**
- * Whether a password alone does not give access to the account. Either a second factor is in force, or the account has no password and an external
- * identity.
+ * Whether a password alone does not give access to the account. Either a second factor is in force, or the account has an external identity and no
+ * password.
  */
 export async function isBeyondPassword(db: Queryable, userId: string): Promise<boolean> {
   const rows = await db.query(findUserBeyondPassword, [userId]);
@@ -256,7 +255,7 @@ const setDisabledRow = statement<never>(
   "UPDATE app_user SET disabled_at = $2 WHERE user_id = $1",
 );
 
-/** Stores the browser of this session as the one that still counts as a known device (`keptDeviceId`). Without a session, no browser does. */
+/** Stores the browser of this session as the one that still counts as a known device (`keptDeviceId`). Without a session, there is none. */
 export async function keepDeviceOf(db: Queryable, userId: string, sessionId: string | null): Promise<void> {
   await db.query(keepDeviceOfSession, [userId, sessionId]);
 }

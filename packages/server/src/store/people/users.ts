@@ -83,7 +83,6 @@ const setOrganizationMaximumRow = statement<never>(
   "UPDATE app_user SET max_organizations = $2 WHERE user_id = $1",
 );
 
-/** Whether any user exists. The service itself makes the first one. */
 export async function hasUsers(db: Queryable): Promise<boolean> {
   const rows = await db.query(findAnyUser, []);
   return rows.length > 0;

@@ -73,7 +73,6 @@ const listTagRows = statement<Tag>(
   "each-time",
 );
 
-/** Finds all tags of these workflows. */
 export async function findTagsOfWorkflows(
   db: Queryable,
   organizationId: string,
@@ -92,7 +91,6 @@ const findTagsOfWorkflowRows = statement<Tag>(
    ORDER BY tag COLLATE "C"`,
 );
 
-/** Finds the tags that point at these versions. */
 export async function findTagsOfVersions(
   db: Queryable,
   workflow: WorkflowKey,

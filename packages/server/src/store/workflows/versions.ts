@@ -75,10 +75,10 @@ function askForVersions(
 }
 
 /**
- * Selects versions of the wanted organization. The array names the shard, and finds the row in the index. A second `=` condition on the same column
- * would count twice in the planner's estimate. Then an index that has only the organization would seem as good as the key, but reads 94 pages for each
- * row instead of 8. For the same reason, the workflow of a version that is asked for by its id is compared without `=`. Tags have only one index, so they
- * are found by `=`, with a single look-up for each row.
+ * Selects versions of the wanted organization. The array names the shard, and finds the row in the index. The other comparison is not `=`, because
+ * the planner's estimate would then count the organization twice. An index that has only the organization would seem as good as the key, but reads
+ * 94 pages for each row instead of 8. For the same reason, `by_id` compares the workflow without `=`. Tags have only one index, so the planner cannot
+ * choose a wrong one, and `=` finds each row with a single look-up.
  */
 const isOfWanted = (table: string) =>
   `${table}.organization_id = ANY($2::uuid[]) AND ${table}.organization_id IS NOT DISTINCT FROM wanted.organization_id`;

@@ -122,6 +122,24 @@ const cases: readonly Case[] = [
     facts: { missingCount: 1 },
   },
   {
+    name: "has enough events in a branch, and only needs another commit",
+    story: told(
+      [
+        parallel("split", { left: "a", right: "b" }, null),
+        { ...wait("a", ["x", "y"], null, { timeoutSeconds: 1 }), onFailure: "gave-up" },
+        wait("b", ["x"], null),
+        noop("gave-up", null),
+      ],
+      (story) => story.send("x"),
+      (story) => story.later(1_000),
+    ),
+    laterMs: 0,
+    state: "forked",
+    sentence:
+      "`split` has run its branches for 1.0 s: 1 of 2 is done, and 1 is open. In branch `right` (`split:1[right]`): `b` has the events that it needs: a node continues the job at once.",
+    facts: { missingEventIds: [], missingCount: 0 },
+  },
+  {
     name: "waits until a time, after which a step takes over",
     story: told([
       { ...wait("approve", ["approved"], null, { timeoutSeconds: 60 }), onFailure: "remind" },
@@ -345,7 +363,7 @@ const cases: readonly Case[] = [
     more: { hasCallBegun: false, callCounts: new Map([[nodeId, 350]]) },
     state: "queued",
     sentence:
-      "Attempt 1 of `charge` has waited for its turn for 1 min on node `n1`: the organization has 350 calls there, of which 200 run at once.",
+      "Attempt 1 of `charge` has waited for its turn for 1 min on node `n1`: the organization has 350 calls there, of which at most 200 run at once.",
     facts: { callCount: 350, maxCallsPerNode: 200 },
   },
   {
@@ -355,7 +373,7 @@ const cases: readonly Case[] = [
     more: { hasCallBegun: undefined, callCounts: new Map([[nodeId, 350]]) },
     state: "queued",
     sentence:
-      "Attempt 1 of `charge` has been queued or under way for 1 min on node `n1`: the organization has 350 calls there, of which 200 run at once.",
+      "Attempt 1 of `charge` has been queued or under way for 1 min on node `n1`: the organization has 350 calls there, of which at most 200 run at once.",
   },
   {
     name: "is held by a node that died",
@@ -364,7 +382,7 @@ const cases: readonly Case[] = [
     more: { node: { nodeId, name: "n1", isAlive: false, heartbeatAt: 1_046_000 }, hasCallBegun: undefined },
     state: "nodeLost",
     sentence:
-      "The node `n1`, which holds attempt 1 of `charge`, has sent no heartbeat for 14 s: another node takes it over soon.",
+      "The node `n1`, which holds attempt 1 of `charge`, has sent no heartbeat for 14 s: another node takes the call over soon.",
   },
   {
     name: "is held by a node that is forgotten",
@@ -372,7 +390,7 @@ const cases: readonly Case[] = [
     laterMs: 60_000,
     more: { node: { nodeId, isAlive: false }, hasCallBegun: undefined },
     state: "nodeLost",
-    sentence: "The node that holds attempt 1 of `charge` is gone: another node takes it over soon.",
+    sentence: "The node that holds attempt 1 of `charge` is gone: another node takes the call over soon.",
   },
   {
     name: "succeeded",
@@ -573,7 +591,7 @@ test("the explanation of branches says how many have ended, and what the first o
   const explained = explain(story, 60_000);
   expect(explained.state).toBe("forked");
   expect(explained.sentence).toBe(
-    "`each` has run its branches for 1 min: 1 of 3 are done, and 2 are open. In item 1 of 3 (`each:1[1]`): `approve` has waited 1 min for the event `approved`.",
+    "`each` has run its branches for 1 min: 1 of 3 is done, and 2 are open. In item 1 of 3 (`each:1[1]`): `approve` has waited 1 min for the event `approved`.",
   );
   expect(explained.facts).toMatchObject({
     step: "each",

@@ -178,7 +178,7 @@ onOneStore((home) => {
     const inLine = await explained(api, queued);
     expect(inLine.state).toBe("queued");
     expect(inLine.sentence).toMatch(
-      /^Attempt 1 of `call` has waited for its turn for \S+ s on node `.+`: the organization has 2 calls there, of which 1 run at once\.$/,
+      /^Attempt 1 of `call` has waited for its turn for \S+ s on node `.+`: the organization has 2 calls there, of which at most 1 run at once\.$/,
     );
     const outside = await explained(api, pending);
     expect(outside.state).toBe("roomFull");
@@ -212,11 +212,11 @@ test("a job whose node is lost says that another node takes it over", async () =
   const silent = await explained(elsewhere, jobId);
   expect(silent.state).toBe("nodeLost");
   expect(silent.sentence).toMatch(
-    /^The node `the dead one`, which holds attempt 1 of `call`, has sent no heartbeat for 14 min.*: another node takes it over soon\.$/,
+    /^The node `the dead one`, which holds attempt 1 of `call`, has sent no heartbeat for 14 min.*: another node takes the call over soon\.$/,
   );
   expect(silent.facts.node).toEqual({ nodeId, name: "the dead one", isAlive: false, heartbeatAt: time });
 
   await onServer(cluster.databaseUrl, (client) => client.query("DELETE FROM node WHERE node_id = $1", [nodeId]));
   const gone = await explained(elsewhere, jobId);
-  expect(gone.sentence).toBe("The node that holds attempt 1 of `call` is gone: another node takes it over soon.");
+  expect(gone.sentence).toBe("The node that holds attempt 1 of `call` is gone: another node takes the call over soon.");
 });

@@ -21,8 +21,8 @@ interface SendEventDialogProps {
   /** The events for which the job waits. */
   readonly missing: readonly MissingEvent[];
   /**
-   * The wait that is chosen at first. If it is left out and a branch waits for the event, the first wait is chosen. If it is left out and no branch
-   * waits for the event, no wait is chosen, and the event goes to any step that waits for it.
+   * The wait that is chosen at first. Without it, the first branch that waits for the event is chosen. If no branch waits, the event goes to any step
+   * that waits for it.
    */
   readonly wait?: Wait | undefined;
   readonly onClose: () => void;

@@ -5,7 +5,7 @@ import { useOnce } from "../../../api/use-once.ts";
 import { toast } from "../../../parts/toasts.ts";
 import { texts } from "../../../texts/texts.ts";
 
-/** Sends an event and says what it did. */
+/** Sends an event, and then shows its outcome. */
 export function useSendEvent(key: JobKey, onSent?: () => void) {
   const once = useOnce();
   return useMutation({

@@ -202,7 +202,6 @@ function textOf({ kind, outcome }: Span): string {
   return kind === "attempt" ? words.spanOutcomes[outcome ?? "open"] : words.spans[kind];
 }
 
-/** Returns the time at which the job ended, or the present time if it has not ended. */
 function useEnd({ status, finishedAt }: JobStory, start: number): number {
   const now = useNow(isFinished(status) ? 60_000 : 1_000);
   return Math.max(start + 1, finishedAt === undefined ? now : Date.parse(finishedAt));

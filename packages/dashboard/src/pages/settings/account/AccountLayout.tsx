@@ -3,7 +3,7 @@ import { RouteTabs, useShownTab } from "../../../parts/controls/RouteTabs.tsx";
 import { PageHeading } from "../../../parts/layout/PageHeading.tsx";
 import { texts } from "../../../texts/texts.ts";
 
-/** The layout of the pages about the person, which belong to no organization. */
+/** The layout of the account pages. These are about a person, and belong to no organization. */
 export function AccountLayout() {
   const words = texts.account;
   return (

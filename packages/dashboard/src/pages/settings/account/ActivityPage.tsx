@@ -6,7 +6,7 @@ import { EmptyState } from "../../../parts/states/EmptyState.tsx";
 import { Time } from "../../../parts/words/Time.tsx";
 import { texts } from "../../../texts/texts.ts";
 
-/** The events of the account, so that its owner can notice events that somebody else caused. */
+/** What happened in the account, so that its owner can notice what somebody else did. */
 export function ActivityPage() {
   const words = texts.activity;
   const query = useInfiniteQuery(accountActivityQuery);
@@ -54,7 +54,7 @@ function columns(): readonly Column<AccountActivity>[] {
   ];
 }
 
-/** Describes the details of an event. Ids come last, since they only distinguish one session from another. */
+/** Describes the details of a row. Ids come last, since they only distinguish one session from another. */
 function wordsOf(details: AccountActivity["details"]): string {
   const words = texts.activity;
   const isId = (name: string) => Number(name.endsWith("Id"));

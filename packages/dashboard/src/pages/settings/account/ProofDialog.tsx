@@ -18,7 +18,7 @@ interface ProofDialogProps<Result> {
   readonly onClose: () => void;
 }
 
-/** Asks for password and code before something that only the account's owner may do. */
+/** Asks for the password and the code before an action that only the account's owner may take. */
 export function ProofDialog<Result>(props: ProofDialogProps<Result>) {
   const { title, text, action, isDanger = false, act, onDone, onClose } = props;
   const [proof, setProof] = useState(emptyProof);

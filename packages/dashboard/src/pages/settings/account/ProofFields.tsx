@@ -10,7 +10,7 @@ export interface TypedProof {
 
 export const emptyProof: TypedProof = { password: "", code: "" };
 
-/** Returns the pointers whose problems these fields show. A problem with a field that is not here must be shown elsewhere. */
+/** Returns the pointers whose problems `ProofFields` shows. If it has no field for the code, a problem with the code must be shown elsewhere. */
 export function proofPointers(asksCode: boolean): readonly string[] {
   return asksCode ? ["/password", "/code"] : ["/password"];
 }

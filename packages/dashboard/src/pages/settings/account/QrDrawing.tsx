@@ -13,7 +13,7 @@ export function QrDrawing({ text, label }: { readonly text: string; readonly lab
   );
 }
 
-/** Draws a bar for each group of dark modules that touch in a row. */
+/** Draws each group of adjacent dark modules of a row as one bar. */
 function pathOf(row: readonly boolean[], y: number): string {
   let path = "";
   for (let x = 0; x < row.length; x += 1) {

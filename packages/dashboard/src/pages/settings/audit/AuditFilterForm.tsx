@@ -88,13 +88,13 @@ const actions = [
   "ResumeJob",
 ];
 
-/** Converts a time in the reader's zone, in the format of the input, to UTC. */
+/** Converts the value of a time field, which is in the reader's time zone, to UTC. */
 function utc(value: FormDataEntryValue | undefined): string | undefined {
   const time = typeof value === "string" && value !== "" ? new Date(value) : undefined;
   return time === undefined || Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }
 
-/** Converts a time to the reader's zone, in the format of the input. */
+/** Converts a time to the value of a time field, in the reader's time zone. */
 function local(value: string | undefined): string | undefined {
   const time = new Date(value ?? "");
   if (Number.isNaN(time.getTime())) return undefined;

@@ -7,7 +7,7 @@ interface AuditTargetProps {
   readonly entry: Pick<AuditEntry, "target" | "details">;
 }
 
-/** The kind of a thing and its name, or its id if no name is known. The title always has the id. */
+/** The kind of a thing and its name, or its id if no name is known. The tooltip always has the id. */
 export function AuditTarget({ organizationId, entry }: AuditTargetProps) {
   const { type, id } = entry.target;
   const name = useTargetName(organizationId, entry);

@@ -5,7 +5,6 @@ interface UsedPartProps {
   readonly name: string;
   readonly detail: string;
   readonly used: number;
-  /** The limit; undefined if there is none. */
   readonly limit: number | undefined;
   readonly children: ReactNode;
 }

@@ -36,7 +36,7 @@ export function withBranchStarts(steps: Steps): Steps {
   return [first, ...others, ...starts];
 }
 
-/** The type of the added steps, which no executor has. */
+/** The type of the added steps. No executor has this type. */
 export const branchStart = "";
 
 /** The indexes of the forEach steps around a step, innermost first. */

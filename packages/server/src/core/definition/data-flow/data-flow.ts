@@ -65,7 +65,7 @@ class DataFlow {
     return this.#tracer.isExhausted || this.#comparison.isExhausted || this.#types.isExhausted;
   }
 
-  /** Reports the expressions in the `input` and the `output` of a step that certainly fail, as far as their types are known. */
+  /** Of the expressions in a step's `input` and `output`, reports those that certainly fail, as far as their types are known. */
   tellProblems(index: number): void {
     this.#expressions.tellProblems(index);
   }

@@ -126,7 +126,7 @@ export class ExpressionScopes {
     return fork === undefined ? undefined : this.#steps[fork]?.name;
   }
 
-  /** Whether the step at index `at` can name this step. A step in a branch cannot be named from outside the branch. */
+  /** Whether an expression of the step `at` can name the step `named`. A step in a branch cannot be named from outside the branch. */
   #isAround(named: number, at: number): boolean {
     return this.#isInside(at, this.#regions.of[named]);
   }
@@ -187,7 +187,7 @@ function changesOfError(_: number, kind: Edge["kind"]): Change {
   return kind === "failure" ? "gives" : undefined;
 }
 
-/** The waits by event id. It is an index, because thousands of events may be listed, and each is looked up at hundreds of steps. */
+/** Maps each event id to the waits that list it. Thousands of ids may be listed, and each id is looked up at hundreds of steps. */
 function listingWaits(steps: Steps): ReadonlyMap<string, ReadonlySet<number>> {
   const listing = new Map<string, Set<number>>();
   for (const [index, { work }] of steps.entries()) {

@@ -15,7 +15,6 @@ import {
 import { Duration, kinds, Timestamp, type Value } from "../value.ts";
 import { defineFunction, type ExpressionFunction } from "./function.ts";
 
-/** The functions on timestamps and durations. */
 export const timeFunctions: readonly ExpressionFunction[] = [
   defineFunction({
     name: "timestamp",

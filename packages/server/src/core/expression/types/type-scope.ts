@@ -20,14 +20,14 @@ export interface TypeScope {
   /** Undefined when no step of the definition can wait for this event. */
   readonly event: (eventId: string) => EventTypes | undefined;
   readonly eventIds: Iterable<string>;
-  /** Undefined when the step is not in the body of a forEach with this name. */
+  /** Undefined when this expression is not in the body of a forEach with this name. */
   readonly fork: (name: string) => ForkTypes | undefined;
   readonly forkNames: Iterable<string>;
   /** Shared by the expressions of a definition. */
   readonly budget?: TypingBudget;
 }
 
-/** Whether a part is present when the expression is evaluated, and the schema that it fits if it is. */
+/** Whether a part is present when the expression is evaluated, and the schema that its value fits. */
 export interface PartType {
   readonly presence: "always" | "maybe" | "never";
   readonly schema: Schema;

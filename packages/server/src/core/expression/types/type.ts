@@ -11,7 +11,6 @@ import { type Kinds, kinds, timeKinds } from "../value.ts";
  */
 export interface Type {
   readonly schema: Schema;
-  /** Whether the value may be a timestamp, a duration, either of them, or neither. */
   readonly times: Kinds;
 }
 
@@ -62,7 +61,6 @@ export const numberType: Type = typeOfKinds(kinds.number);
 export const wholeType: Type = typeOfKinds(kinds.whole);
 export const timestampType: Type = typeOfKinds(kinds.timestamp);
 export const durationType: Type = typeOfKinds(kinds.duration);
-/** Counts and sizes. */
 export const countType: Type = typeOfSchema(
   newSchema({
     types: kinds.whole,
@@ -106,7 +104,7 @@ export function eitherOf(types: readonly Type[]): Type {
  */
 const maxAlternatives = 32;
 
-/** The alternatives of a schema that has only an `anyOf`, flattened so that their numbers add up and do not multiply. Otherwise the schema itself. */
+/** The alternatives of a schema that has only an `anyOf`, or else the schema. They are flattened, so that `maxAlternatives` bounds all of them. */
 function alternativesOf(schema: Schema): readonly Schema[] {
   const { types, allowed, anyOf } = schema;
   const isChoice = anyOf !== undefined && types === allTypes && allowed === undefined && !hasOtherRules(schema);
@@ -140,7 +138,6 @@ export function bothOf(one: Type, other: Schema): Type {
   return { schema: allOfSchemas([one.schema, other]), times: one.times };
 }
 
-/** The kinds that a value of the type may have. */
 export function kindsOf({ schema, times }: Type): Kinds {
   return acceptedTypes(schema) | times;
 }
@@ -162,8 +159,8 @@ export function casesOf({ schema }: Pick<Type, "schema">): readonly Known[] {
 const casesCache = new WeakMap<Schema, readonly Known[]>();
 
 /**
- * The type that this property has in any map that fits the type. The same question always gets the same object, so that the cases of the answer are
- * found only once.
+ * The type that this property has in any map that fits the type. For the same schema and name, the result is always the same object, so that its
+ * cases are found only once.
  */
 export function propertyOf(type: Type, name: string): Type {
   const known = propertiesCache.get(type.schema) ?? new Map<string, Type>();
@@ -231,13 +228,13 @@ export function valuesOf(type: Type): readonly JsonValue[] | undefined {
 /** Keeps the values, because finding them means checking each value against its schema. */
 const valuesCache = new WeakMap<Schema, { readonly values: readonly JsonValue[] | undefined }>();
 
-/** The cost of reading all possible texts, when they are known. `unitsPerText` counts units of `TypingBudget`. Long texts cost more. */
+/** The cost of reading all possible texts, when they are known, in units of `TypingBudget`. Long texts cost more. */
 export function costOfTexts(type: Type, unitsPerText: number): number {
   const texts = (valuesOf(type) ?? []).filter((value) => typeof value === "string");
   return texts.reduce((sum, text) => sum + unitsPerText + text.length / charactersPerUnit, 0);
 }
 
-/** One unit pays for this many characters. Reading a pattern decides the number: it takes the longest time, because each pattern is read twice. */
+/** One unit pays for this many characters of a text. That is right for patterns, which cost the most because each is read twice. */
 const charactersPerUnit = 4;
 
 /** The only possible value; undefined when there may be another one. */

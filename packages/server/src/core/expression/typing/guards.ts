@@ -16,7 +16,7 @@ export interface Facts {
   readonly notZero: ReadonlySet<string>;
   /** The paths whose value is not null. */
   readonly notNull: ReadonlySet<string>;
-  /** For the path of each list, the smallest number of items that this list can have. */
+  /** The smallest number of items that a list can have, by the list's path. */
   readonly leastSize: ReadonlyMap<string, number>;
 }
 
@@ -56,7 +56,6 @@ export function factsOf(condition: Node, outcome: boolean): Facts {
   }
 }
 
-/** Returns the type, narrowed by the facts that guards have made certain. */
 export function narrowed(type: Type, key: string, { notNull, leastSize }: Facts): Type {
   const size = leastSize.get(key);
   let narrow = type;

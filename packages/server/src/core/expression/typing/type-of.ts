@@ -53,9 +53,8 @@ export interface ExpressionType {
 }
 
 /**
- * Returns the type of an expression. If there are neither problems nor parts that may fail, an evaluation fails only for two reasons: a number or a
- * time is outside its range, or the evaluation needs more than its own budget. Once `scope.budget` is used up, the types are unknown, and an
- * evaluation may also fail for other reasons.
+ * Returns the type of an expression. If there are neither problems nor parts that may fail, an evaluation fails only because a number or a time is
+ * outside its range, or because its own budget is used up. Once `scope.budget` is used up, nothing is certain, because the types are unknown.
  */
 export function typeOf(expression: Expression, scope: TypeScope): ExpressionType {
   const typing = new Typing(expression.source, scope);
