@@ -361,7 +361,7 @@ export const settings = {
     6_000,
     0,
     maxPerMinute,
-    "How many requests an address (for IPv6, a /64 network) may send to one node in a minute without a valid credential, and how many requests a caller may send to one node in a minute for things that the caller has no access to. 0 means no limit. When the limit is reached, further requests from the address or of the caller get 429 without a look-up in the store, so that guessing costs the store nothing. But requests from such an address still pass if their token was valid when the node last looked it up. The setting also limits, for each address, how often a web page of an unknown origin (an origin of no OAuth client) can make the service look for this origin in the store. The default is far more than a client with an old token sends.",
+    "How many requests without a valid credential one address (for IPv6, a /64 network) may send to one node in a minute. The same number limits the requests of one caller for things that the caller has no access to. 0 means no limit. When the limit is reached, further requests from the address or of the caller get 429 without a look-up in the store, so that guessing costs the store nothing. But requests from such an address still pass if their token was valid when the node last looked it up. The setting also limits, for each address, how often a web page of an unknown origin (an origin of no OAuth client) can make the service look for this origin in the store. The default is far more than a client with an old token sends.",
   ),
 
   // Cloud functions.

@@ -70,7 +70,7 @@ export const countSettings = {
     100_000,
     1,
     1_000_000_000,
-    "How much the jobs and versions of one organization may store, in MB: inputs, events, outputs, histories and definitions. The sum is approximate: it is counted while data is written, without indexes. An organization may exceed the maximum for some seconds. Beyond it, new jobs and versions are rejected, and running jobs continue.",
+    "How much the jobs and versions of one organization may store, in MB: inputs, events, outputs, histories and definitions. The sum is approximate: it is counted while data is written, and does not include indexes. An organization may exceed the maximum for some seconds. Beyond it, new jobs and versions are rejected, and running jobs continue.",
   ),
   maxOrganizationsPerAccount: integer(
     "STEPWELL_MAX_ORGANIZATIONS_PER_ACCOUNT",
@@ -109,7 +109,7 @@ export type MaximumName = keyof typeof maximumSettings;
 
 export const maximumNames = Object.keys(maximumSettings) as MaximumName[];
 
-/** The maximums that are checked by counting rows of the store when a new thing of the kind is made. */
+/** The maximums that are checked by counting rows of the store before another row is added. */
 export type CountedName = Exclude<MaximumName, "waitingRequests" | "storedMb">;
 
 export interface Maximum {
