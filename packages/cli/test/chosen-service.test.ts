@@ -62,7 +62,7 @@ inWholeMatrix(() => {
   test("a dev.json with the address of another machine is ignored with one warning, and nothing is sent to that address", async () => {
     const { tokens, elsewhere } = await recordingServer();
     const environment = await directoryWith({ baseUrl: elsewhere, token: "made-by-dev" });
-    const ignored = `dev.json is ignored, because its address ${elsewhere} is not an address of this machine.`;
+    const ignored = `dev.json is ignored, because its address ${elsewhere} is not a loopback address, such as 127.0.0.1.`;
     for (const token of ["", "secret"]) {
       for (const words of [["whoami"], ["logout"], []]) {
         const { complaint, output } = await run({ ...environment, STEPWELL_TOKEN: token }, ...words);
@@ -104,7 +104,7 @@ test.each([
   "https://127.9.8.7/path",
   "http://2130706433",
   "http://[::1]:8080",
-])("%s is an address of this machine", (baseUrl) => {
+])("%s is a loopback address", (baseUrl) => {
   expect(isLoopback(baseUrl)).toBe(true);
 });
 
@@ -116,6 +116,6 @@ test.each([
   "https://localhost.evil.example",
   "https://127.0.0.1.evil.example",
   "https://evillocalhost",
-])("%s is not an address of this machine", (baseUrl) => {
+])("%s is no loopback address", (baseUrl) => {
   expect(isLoopback(baseUrl)).toBe(false);
 });

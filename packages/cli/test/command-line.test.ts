@@ -107,12 +107,12 @@ test("the program and a command below a group have help, by --help and by `help`
 });
 
 inWholeMatrix(() => {
-  test("the version is printed by an option of the program alone, and by a command", async () => {
+  test("`stepwell --version` and `stepwell version` print the version", async () => {
     const { version } = JSON.parse(readFileSync(resolve(import.meta.dirname, "../package.json"), "utf8"));
     for (const words of [["--version"], ["-V"], ["version"], ["version", "-q"]])
       expect(await run({}, ...words)).toEqual({ code: 0, output: `${version}\n`, complaint: "" });
     expect(JSON.parse((await run({}, "version", "--json")).output)).toEqual({ version });
-    // After the name of a command, this option belongs to the command itself.
+    // After the name of a command, `--version` is an option of that command.
     expect(await run(nowhere, "tag", "set", "order", "next", "--version")).toMatchObject({ code: 2 });
   });
 });
@@ -134,7 +134,7 @@ test.runIf(existsSync("/dev/full"))("output that a full disk cannot store is an 
   });
 });
 
-test("every command takes --json and --quiet, and has a description", () => {
+test("every command except completion and help takes --json and --quiet, and has a description", () => {
   const program = declareProgram();
   // Completion prints for a shell, and help for people, so neither needs these options.
   const leaves = leavesOf(program).filter((leaf) => !["completion", "complete", "help"].includes(leaf.name()));
@@ -148,7 +148,7 @@ test("every command takes --json and --quiet, and has a description", () => {
   }
 });
 
-test("docs/cli.md has every command, and no option that a command does not have", () => {
+test("docs/cli.md names every command except those of `user`, and only options that exist", () => {
   const page = readFileSync(resolve(import.meta.dirname, "../../../docs/cli.md"), "utf8");
   const program = declareProgram();
   const groups = program.commands.filter(({ commands }) => commands.length > 0);
@@ -202,7 +202,7 @@ test("completion offers the commands, options and values that fit the typed text
 
 inWholeMatrix(() => {
   test("the completion for bash completes commands, options and their values when the user presses the Tab key", async () => {
-    // A program that plays the person at a terminal: everything that bash prints there is what a person would see.
+    // This program types at a terminal as a person does, and prints everything that bash shows there.
     const terminal = `
 import os, pty, sys
 pid, bash = pty.fork()

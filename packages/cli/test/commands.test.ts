@@ -13,7 +13,6 @@ import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { converse, endAll, entry, run } from "./process.ts";
 
-// These tests run commands as their users do, against one service.
 const service = useService(postgresHome);
 let directory: string;
 

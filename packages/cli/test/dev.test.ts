@@ -66,7 +66,6 @@ inWholeMatrix(() => {
     expect(seeded).toMatchObject({ email: "owner@localhost", password: expect.stringMatching(/^[0-9A-Za-z]{24}$/) });
     expect(welcome).toContain(seeded.password);
 
-    // The address of the job's page comes before the commands that show the job.
     const address = pageIn(welcome);
     expect(address).toBe(`${seeded.baseUrl}/app/organizations/${seeded.organizationId}/jobs/${seeded.jobId}`);
     expect(welcome.indexOf(address)).toBeLessThan(welcome.indexOf("curl "));
@@ -196,7 +195,7 @@ inWholeMatrix(() => {
     expect(await answerTo(look)).toMatchObject({ status: "RUNNING", currentStep: { name: "approve" } });
     expect(await answerTo(approve)).toMatchObject({ outcome: "matched" });
 
-    // One key press arrives as two signals, one from the terminal and one from npm. The service must stop as it does after one signal.
+    // One press of Ctrl+C arrives as two signals, one from the terminal and one from npm. The service must stop as it does after one signal.
     service.kill("SIGINT");
     expect(await stop(service, "SIGINT")).toBe(0);
   });
@@ -258,7 +257,7 @@ inWholeMatrix(() => {
 });
 
 inWholeMatrix(() => {
-  test("if the address of the service is not an address of this machine, the commands that dev prints contain the address and the token, so that they reach the service", async () => {
+  test("if the address of the service is no loopback address, the commands that dev prints contain the address and the token, so that they reach the service", async () => {
     // On Linux, this address leads to this machine too.
     const baseUrl = `http://0.0.0.0:${port}`;
     const service = start({ ...environment, STEPWELL_BASE_URL: baseUrl }, "dev");
@@ -397,7 +396,7 @@ async function seeJobPage(address: string, welcome: string): Promise<void> {
   await browser.close();
 }
 
-/** Sends the request that the page's form sends. */
+/** Sends the request that the form at this link sends. */
 async function setPassword(link: string): Promise<number> {
   const [page, secret = ""] = link.split("?link=");
   const password = "a long enough password";
@@ -413,7 +412,7 @@ function interrupted() {
   return embedded("interrupted");
 }
 
-/** Returns settings with this data directory. The store is in it unless a database is named, too. */
+/** Returns settings with this data directory. The store is in it if DATABASE_URL is not set. */
 function embedded(name: string) {
   return { STEPWELL_DATA_DIR: join(directory, name), STEPWELL_PORT: port };
 }

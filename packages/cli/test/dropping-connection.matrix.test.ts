@@ -28,7 +28,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Makes an organization whose owner has a good connection, and a token with these permissions that is used over a bad one. */
+/** Makes an organization whose owner has a good connection. A token with these permissions is used over a bad connection. */
 async function world(permissions: readonly string[]) {
   const { organizationId, owner, api } = await service.newOrganization();
   const { body } = await api.call<{ token: string }>("CreateApiToken", { body: { name: "pipeline", permissions } });

@@ -62,7 +62,7 @@ test.concurrent.for(triedNames)("the commands of examples/%s do what its README 
 });
 
 inWholeMatrix(() => {
-  test.concurrent("the commands of a page without task queues start a worker, which executes the job of the next command", async () => {
+  test.concurrent("the first commands on an empty page of task queues start a worker, which executes the job of the next command", async () => {
     const [printWorker = "", startIt] = startWorker.split("\n");
     await stepwell(printWorker);
     expect(startIt).toBe("node worker.ts");
@@ -133,7 +133,6 @@ test.concurrent("the commands of docs/tutorial.md print what the page says", asy
   expect(steps.length).toBeGreaterThan(7);
 });
 
-/** Runs a line with the built command line. */
 async function stepwell(line: string): Promise<string> {
   return await shell.succeed(asBuilt(line));
 }

@@ -172,7 +172,7 @@ test("an empty HOME counts as not set, and does not mean the working directory",
   expect(await shell.succeed(`'${process.execPath}' '${entry}' profile list`)).not.toContain("of-a-stranger");
 });
 
-test("an invalid home directory stores nothing, and the command says so only when it needs to store something", async () => {
+test("in an invalid home directory nothing can be stored, and a command says so only if it has to store something", async () => {
   const home = { ...nowhere, XDG_CONFIG_HOME: "", HOME: "/dev/null" };
   expect((await run(home, "profile", "list")).output).toBe(
     "There is no profile yet. Create one with `stepwell profile set`.\n",

@@ -110,7 +110,7 @@ function isCommand(program: Command, words: readonly string[]): boolean {
   return command !== undefined;
 }
 
-/** Accepts a word in capitals, or the name of a missing file, as an argument and as the value of an option. */
+/** Accepts a word in capitals, or `@` with the name of any file, as an argument and as the value of an option. */
 function takePlaceholders(command: Command): Command {
   for (const part of [...command.options, ...command.registeredArguments]) {
     const { parseArg } = part;

@@ -96,7 +96,7 @@ class Reader {
     this.#shell = new Shell(tmpdir(), own);
   }
 
-  /** Runs a command, of which every request must succeed. */
+  /** Runs a command whose requests must all succeed. */
   async run(command: string): Promise<string> {
     // Not every machine that runs the tests has jq, so this fills in what jq would print.
     const filled = command.replace(/"\$\(jq -Rs '\{definition: \.\}' < workflow\.json\)"/, '"$BODY"');

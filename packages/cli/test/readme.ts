@@ -15,7 +15,6 @@ export function shellLinesIn(markdown: string): readonly ShellLine[] {
   );
 }
 
-/** The commands in a document's `sh` blocks, without the remarks after them. */
 export function commandsIn(markdown: string): readonly string[] {
   return shellLinesIn(markdown).map(({ command }) => command);
 }

@@ -25,7 +25,7 @@ afterAll(async () => {
 /** An id token is renewed two minutes before its end, so a token of this lifetime is renewed after a second. */
 const shortLifeSeconds = 121;
 
-/** The sign-in of a service, whose n-th renewal gives the refresh token `refresh-n`. A refresh token can be exchanged only once. */
+/** The sign-in of a service. Its n-th renewal gives the refresh token `refresh-n`. A refresh token can be exchanged only once. */
 class Provider {
   readonly baseUrl: string;
   /** The refresh tokens that were sent, in their order. */

@@ -47,7 +47,7 @@ function rightFor({ argChoices, flags }: Option): string {
   return flags.includes("<version>") ? "1" : "a";
 }
 
-/** Returns a command line with everything that the command requires: without the option `without`, and with `value` for the argument `at`. */
+/** Returns a command line with everything that the command requires, except the option `without`. The argument `at` gets `value`. */
 function lineOf(leaf: Command, { without, value, at }: { without?: Option; value?: string; at?: Argument }): string[] {
   const required = leaf.options.filter((option) => option.mandatory && option !== without);
   const options = required.map((option) => `${option.long}=${rightFor(option)}`);
@@ -112,7 +112,7 @@ test.each(["/organizations/..", "/organizations/%2e%2E/whoami", "/organizations/
   },
 );
 
-test("`stepwell dev` refuses a definition file that is not there before it starts a service", async () => {
+test("before `stepwell dev` starts a service, it refuses a definition file that does not exist", async () => {
   const environment = { STEPWELL_DATA_DIR: "/dev/null/never-made" };
   expect(await run(environment, "dev", "/nowhere/order.json")).toEqual({
     code: 2,

@@ -95,7 +95,7 @@ test("an error that the service answers is thrown, with all of its problems", as
   });
 });
 
-test("the message of an error does not repeat a single problem that its detail has already", async () => {
+test("if the detail of an error contains its only problem, the message does not repeat the problem", async () => {
   const detail = "The body is not valid: /workflowId must be a UUID.";
   const errors = [{ pointer: "/workflowId", detail: "must be a UUID" }];
   const problem = { title: "The request is not valid", status: 400, code: "ValidationError", detail, errors };
@@ -309,7 +309,7 @@ test("a caller that aborts the wait for a job gets an error, and no more request
   await expect.poll(() => server.received.length).toBeGreaterThan(1);
   giveUp.abort(new Error("enough"));
   await expect(waiting).rejects.toThrow("enough");
-  // A request that was sent before the abort can arrive after it. While this call waits for its answer, such a request arrives.
+  // A request that was sent before the abort can arrive after it. This call gives such a request the time to arrive.
   await client.getJob("o", "j");
   const asked = server.received.length;
   await client.getJob("o", "j");

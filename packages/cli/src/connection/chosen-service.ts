@@ -51,5 +51,5 @@ function dataDir(): string {
 }
 
 function notOfThisMachine(baseUrl: string): string {
-  return `stepwell: ${devFilePathHere()} is ignored, because its address ${baseUrl} is not an address of this machine. If you trust this address, set STEPWELL_URL to it.`;
+  return `stepwell: ${devFilePathHere()} is ignored, because its address ${baseUrl} is not a loopback address, such as 127.0.0.1. If you trust this address, set STEPWELL_URL to it.`;
 }

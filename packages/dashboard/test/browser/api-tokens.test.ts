@@ -88,7 +88,7 @@ onOneStore((home) => {
       await form.getByLabel("Name").fill("releases");
       const restricted = { permissions: ["workflow:read"], boundTo: { tags: ["staging"] } };
       await owner.api.call("UpdateApiToken", { params, body: restricted });
-      // The page reads the token again when its user returns to the tab. The form is about the token with which it was opened.
+      // The page reads the token again when its user returns to the tab. The form keeps the data with which it was opened.
       const shown = page.waitForResponse(`**/api-tokens/${tokenId}`);
       await page.clock.fastForward(70_000);
       await page.evaluate('document.dispatchEvent(new Event("visibilitychange", { bubbles: true }))');
@@ -230,7 +230,6 @@ async function beginToken(page: Page, owner: Owner): Promise<Locator> {
   return form;
 }
 
-/** Reads the secret, and closes the dialog that shows it. */
 async function takeSecret(page: Page, title: string): Promise<string> {
   const shown = page.getByRole("dialog", { name: title });
   const secret = await shown.getByRole("region", { name: "Token" }).innerText();
@@ -240,7 +239,6 @@ async function takeSecret(page: Page, title: string): Promise<string> {
   return secret;
 }
 
-/** Presses a button with the keyboard. */
 async function press(where: Pick<Page, "getByRole">, name: string): Promise<void> {
   await where.getByRole("button", { name, exact: true }).press("Enter");
 }

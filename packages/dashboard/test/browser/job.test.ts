@@ -24,7 +24,6 @@ const loop = definitionOf(
   noopStep("finish", null),
 );
 
-/** Waits for a decision. */
 const decided = JSON.stringify({
   workflowName: "test",
   steps: [

@@ -309,7 +309,6 @@ onOneStore((home) => {
   });
 });
 
-/** The statuses of the rows, from top to bottom. */
 async function statuses(page: Page): Promise<string[]> {
   return await page.locator("tbody tr td:nth-child(2)").allInnerTexts();
 }

@@ -62,7 +62,7 @@ describe("while they load", () => {
         const answered = page.waitForResponse(of === "job" ? `**/jobs/${jobId}*` : `**/workflows/${workflowId}`);
         await page.goto(owner.url + path);
         await answered;
-        // Gives the page time to draw what it has. If the definition is held back, the explanation must be drawn before it comes.
+        // Gives the page time to draw what it has. If the definition is held back, the explanation must be drawn without it.
         if (url.includes("versions")) await page.getByText(/^`?approve`? has waited/).waitFor();
         else for (let frame = 0; frame < 30; frame += 1) await page.evaluate("new Promise(requestAnimationFrame)");
         release.resolve();

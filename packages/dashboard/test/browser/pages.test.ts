@@ -121,7 +121,7 @@ inWholeMatrix(() => {
       await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
       const heading = page.getByRole("heading", { name: long });
       expect((await heading.boundingBox())?.height).toBeLessThan(120);
-      // At 320 pixels, as at a zoom of 400 %, the links need a line more.
+      // At 320 pixels, as at a zoom of 400 %, the links need one more line.
       for (const [width, most] of [[360, 100] as const, [320, 120] as const]) {
         await page.setViewportSize({ width, height: 800 });
         expect((await page.locator(".top-bar").boundingBox())?.height, String(width)).toBeLessThan(most);
@@ -175,7 +175,7 @@ interface ShownThings {
   readonly tokenId: string;
 }
 
-/** All pages of the router, and an address without a page. The element for which `shown` waits must not be on the page before it in this list. */
+/** All pages of the router, and an address without a page. The element for which `shown` waits must not be on the previous page of this list. */
 function pagesOf({ workflowId, versionId, jobId, tokenId }: ShownThings): readonly ShownPage[] {
   return [
     shownBy("", "cell", /InputMismatch/),

@@ -262,7 +262,6 @@ async function visit(
   }
 }
 
-/** Presses a button or a link with the keyboard. */
 async function press(where: Pick<Page, "getByRole">, role: "button" | "link", name: string): Promise<void> {
   await where.getByRole(role, { name, exact: true }).press("Enter");
 }

@@ -348,7 +348,7 @@ describe("branches", () => {
       step("c", "a"),
     );
     const outside = layout.nodes.filter(({ kind }) => kind === "outside").map(({ label }) => label);
-    // `b` is drawn in the branch `left`, which comes first. So the branch `right` has a node outside for `b`, and the main line has one for `a`.
+    // `a` and `b` are drawn in the branch `left`, which comes first. A node of the kind `outside` stands for `b` in `right`, and for `a` after `c`.
     expect(outside).toEqual(["b", "a"]);
   });
 

@@ -127,7 +127,7 @@ test("a new key of the issuer is found at its first use", async () => {
   expect(await isValid(issuer, await signOld())).toBe(false);
 });
 
-test("unknown key ids cause one request for keys in a while, and not one for each token", async () => {
+test("shortly after a request for keys, tokens with an unknown key id cause no other request", async () => {
   const published = await Published.start();
   const signKnown = await published.newKey("known");
   const issuer = published.connect({ keyCooldownMs: 60_000 });

@@ -3,11 +3,11 @@ import { processorShare } from "@stepwell/testing/time/processor-share.ts";
 import { expect } from "vitest";
 
 /**
- * Measures a part of a test. The part must work in every set of tests, but only in the whole matrix must the best of a few tries be fast enough:
- * in `npm test` the machine does too much other work. Stops after the first try that is fast enough.
+ * Measures a part of a test until a try is fast enough, but at most six times. Outside of the whole matrix, the part runs once and may take longer:
+ * in `npm test` the machine does too much other work.
  *
  * A time is promised for a machine that does nothing else, and in the whole matrix two browsers run at once. So the time of a try that is too slow is
- * multiplied by the share of a processor that a busy thread gets just afterwards, but at least by a quarter.
+ * multiplied by the share of a processor that a busy thread gets just afterwards, and by 0.25 if that share is smaller.
  */
 export async function expectWithin(promisedMs: number, measure: () => Promise<number>): Promise<void> {
   if (scope !== "all") {

@@ -7,7 +7,7 @@ export interface BrowserOptions {
   readonly width?: number;
 }
 
-/** The pages of one test file. The files of a worker share one Chromium. Each page of `newPage` has cookies and storage of its own. */
+/** The pages of one test file. Each page of `newPage` has cookies and storage of its own. */
 export class TestBrowser {
   #contexts: BrowserContext[] = [];
   #faults: string[] = [];
@@ -22,7 +22,7 @@ export class TestBrowser {
     return this.#watch(await context.newPage());
   }
 
-  /** Another page of the same browser: it has the cookies and the storage of the first. */
+  /** Opens a page that shares the cookies and the storage of the page `beside`. */
   async newTab(beside: Page): Promise<Page> {
     return this.#watch(await beside.context().newPage());
   }
@@ -71,7 +71,7 @@ export function testBrowser(): TestBrowser {
 
 let chromiumOfWorker: Promise<Browser> | undefined;
 
-/** All files of a worker share one Chromium until the worker ends: starting it takes a second, and the files are not isolated (vitest.config.ts). */
+/** All test files that one worker of Vitest runs share one Chromium (`isolate: false` in vitest.config.ts): starting it takes a second. */
 function sharedChromium(): Promise<Browser> {
   chromiumOfWorker ??= launch();
   return chromiumOfWorker;

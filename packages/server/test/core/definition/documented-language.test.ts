@@ -34,7 +34,6 @@ test("the steps in docs/executors.md can be registered unchanged, in a definitio
   }
 });
 
-/** The names of the steps to which a step leads. */
 function stepsAfter({ transitionToStep = null, onFailure = null, integrationDetails }: JsonObject): string[] {
   const { branches = {}, step = null } = ((integrationDetails as JsonObject).config ?? {}) as JsonObject;
   const names = [transitionToStep, onFailure, step, ...Object.values(branches as JsonObject)];

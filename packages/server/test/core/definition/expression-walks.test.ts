@@ -27,7 +27,7 @@ function placeOf({ step: name, error }: Failed, { steps }: Definition): string |
   const step = steps[index];
   const side = { InputMismatch: "input", OutputMismatch: "output" } as const;
   if (error.code === "InputMismatch" || error.code === "OutputMismatch") {
-    // The payload of an event is not checked when it is sent if an expression gives the ids of the wait.
+    // If an expression gives the event ids of a wait, a payload is not checked when its event is sent.
     if (error.code === "OutputMismatch" && step?.work.kind === "wait" && step.work.openRule !== undefined)
       return undefined;
     const field = side[error.code];

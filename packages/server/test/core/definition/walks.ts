@@ -192,13 +192,13 @@ export interface Visit {
   readonly from: { readonly step: number; readonly hasFailed: boolean } | undefined;
   readonly received: JsonValue;
   readonly isInputFit: boolean;
-  /** Undefined for a call, since the walk chooses an output that fits; for a step whose input does not fit; and for a wait that never ends. */
+  /** Undefined for a step whose input does not fit, a wait that never ends, and a call. For a call, the walk chooses only outputs that fit. */
   readonly isOutputFit: boolean | undefined;
 }
 
 /**
  * Walks a job through the steps by the rules of the language, and remembers everything. With `plan` it remembers only values that later steps can
- * read according to the plan, as the state machine does. Both walks must receive the same values.
+ * read according to the plan, as the state machine does. The steps must receive the same values with and without `plan`.
  */
 export function walk(
   steps: Steps,
@@ -209,7 +209,7 @@ export function walk(
   const indexes = new Map(steps.map(({ name }, index) => [name, index]));
   const visits: Visit[] = [];
   let properties: JsonObject = {};
-  /** The properties that only the events of a wait could bring, and that neither they nor a later output brought. */
+  /** The properties that are missing because only the events of a wait could bring them, and did not. A later output can still bring them. */
   let absent: ReadonlySet<string> = new Set();
   let latest: JsonValue | undefined;
   let next: { step: number; from: Visit["from"] } | undefined = { step: 0, from: undefined };
@@ -221,7 +221,7 @@ export function walk(
     const kept: JsonValue | undefined = planned?.failureReadsLastOutput === false ? undefined : latest;
     const isInputFit = checkValue(step.inputSchema, received).length === 0;
     if (isInputFit && step.work.kind === "wait" && payloadsFitting(steps).length === 0) {
-      // Neither an event with any payload nor one without a payload fits every wait step, so the job waits for ever.
+      // No event, with or without a payload, fits every wait step, so the job waits for ever.
       visits.push({ ...next, received, isInputFit, isOutputFit: undefined });
       break;
     }

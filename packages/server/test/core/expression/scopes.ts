@@ -16,11 +16,10 @@ export function scopeOf(parts: Partial<Scope> = {}): Scope {
     job: {},
     now: 0,
   };
-  // Getters stay getters.
+  // A spread would call the getters of `parts` at once. A getter shows a test whether an evaluation reads the part.
   return Object.defineProperties(empty, Object.getOwnPropertyDescriptors(parts)) as Scope;
 }
 
-/** Parses a valid expression. */
 export function expressionOf(source: string) {
   const parsed = parseExpression(source);
   if ("problem" in parsed) throw new Error(`${source}: ${parsed.problem.message}`);

@@ -93,7 +93,7 @@ describe("an error that is certain is a problem", () => {
     ["lower(input.count)", "`lower` takes a string there"],
     ["max(3)", "one value that is not a list"],
     ['input.sku.matches("(")', "not a regular expression in RE2 syntax"],
-    // A pattern that takes more work than the budget of one evaluation would let every evaluation fail.
+    // With a pattern that takes more work than the budget of one evaluation, every evaluation would fail.
     ['input.sku.matches("\\\\pL{600}")', "a pattern that"],
     ["input.count.map(x, x)", "only lists and maps have items"],
     ["input.pair[2]", "has no item at that place"],

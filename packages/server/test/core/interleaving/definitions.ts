@@ -244,7 +244,7 @@ function stepOf(names: readonly string[], index: number, around: readonly string
   const following: string | null = names[index + 1] ?? null;
   const others = names.filter((other) => other !== name);
   const target = fc.constantFrom(following, following, ...names);
-  // The last target is the next step or, after the last step, the end. So every step can be reached, and every job can end.
+  // `else` leads to the next step, and in the last step to the end. So every step can be reached, and every job can end.
   const choice = fc
     .array(fc.tuple(conditions(names), target), { minLength: 1, maxLength: 2 })
     .map((options) => ({ choose: options.map(([condition, then]) => ({ if: condition, then })), else: following }));

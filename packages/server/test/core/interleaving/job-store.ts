@@ -25,7 +25,6 @@ export class JobStore {
   >();
   #row: StoredJob | undefined;
 
-  /** The row as it is stored. */
   get row(): StoredJob {
     if (this.#row === undefined) throw new Error("The job was never written.");
     return this.#row;

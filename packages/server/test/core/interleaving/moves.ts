@@ -132,7 +132,6 @@ function movesOf(happenings: fc.Arbitrary<Happening>): fc.Arbitrary<Move[]> {
   );
 }
 
-/** Groups moves by commit. */
 export function commitsOf(all: readonly Move[]): { readonly happenings: readonly Happening[]; readonly fate: Fate }[] {
   const commits: { happenings: Happening[]; fate: Fate }[] = [];
   let isOpen = false;

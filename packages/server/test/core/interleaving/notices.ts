@@ -4,8 +4,8 @@ import { isTerminal } from "../../../src/core/job/job-state.ts";
 import type { Happened } from "./full-memory.ts";
 
 /**
- * Checks that a child job sends its parent one notice of its end, in the commit of that end and under the epoch of the newest call. `awaitedBy` is
- * the epoch of the first call that waited for it. A job that its parent has left is cancelled and sends none.
+ * Checks that a child job sends its parent one notice of its end. The notice is in the commit of the end, and has the epoch of the parent's newest
+ * call. `awaitedBy` is the epoch of the first call; undefined if no parent waits. A job that its parent has left is cancelled and sends no notice.
  */
 export function checkNotices(happened: readonly Happened[], awaitedBy: number | undefined): void {
   let epoch = awaitedBy;

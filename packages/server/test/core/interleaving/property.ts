@@ -40,8 +40,8 @@ function seedsOf(definitions: fc.Arbitrary<Sketch>, happenings = moves, isChild 
 }
 
 /**
- * Runs the job on nodes that die, and again without any interruption, with the same facts in the same committed order; both runs must end alike. The
- * inputs and outputs of its steps must follow the language. `note` receives the situations that the run met.
+ * Runs the job on nodes that die. Repeats the committed facts in memory, in their order, and then once more without the interruptions. All runs must
+ * end alike. The inputs and outputs of the steps must follow the language. `note` receives the situations that the run met.
  */
 export function endsAsUninterrupted(seed: Seed, machine: Machine, note: (what: string) => void = () => {}): void {
   const plan = planOfSketch(seed.sketch);
