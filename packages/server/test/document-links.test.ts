@@ -26,7 +26,7 @@ function isThere(document: string, target: string): boolean {
   return anchor === undefined || anchorsOf(file).has(anchor);
 }
 
-/** Returns the anchors of a document, as the repository's pages make them from headings. */
+/** Returns the anchors that the web site of the repository makes from the headings of a document. */
 function anchorsOf(document: string): ReadonlySet<string> {
   return new Set(
     headingsOf(document, "#+ ").map((heading) =>

@@ -136,7 +136,6 @@ test("no source file is too long", () => {
   expect(large).toEqual([]);
 });
 
-/** The files of a room, by their paths in the source. */
 function filesOf(room: string): string[] {
   return readdirSync(join(source, room), { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts"))

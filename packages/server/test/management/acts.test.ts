@@ -139,7 +139,7 @@ onOneStore((home) => {
     const { body } = await owner.client.call<{ activities: { action: string; details: object }[] }>(
       "ListAccountActivity",
     );
-    // The operator's command has its own clock, so its position among the activities may differ.
+    // The operator's command has its own clock, so the place of its entry among the activities may differ.
     const told = body.activities.map(({ action, details }) => ({ action, details }));
     expect(told).toContainEqual({ action: "user-token-created", details: { by: "command line" } });
     expect(told.filter(({ details }) => !("by" in details))).toEqual([

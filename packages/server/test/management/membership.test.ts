@@ -208,7 +208,7 @@ onOneStore((home) => {
     return organizationId;
   }
 
-  /** Makes an invitation to the organization `from` by its owner, or to a new organization by its owner. */
+  /** Lets the owner of the organization `from`, or else of a new organization, create an invitation to it. */
   async function newInvitation(roles: readonly string[], from?: { organizationId: string; ownerId: string }) {
     const ownerId = from?.ownerId ?? (await newUser());
     const organizationId = from?.organizationId ?? (await newOrganization(ownerId));

@@ -7,13 +7,13 @@ import { numbersIn, unreadState } from "../../../src/core/job/values/stored-stat
 import { call, delay, forEach, someone, transform, wait } from "./jobs.ts";
 import { StoredStory } from "./stored-story.ts";
 
-/** The number of branches; one commit must not read the values of so many. Each branch has a value with a row of its own. */
+/** So many branches that one commit must not read the values of all. Each branch has one value, which is stored in a row of its own. */
 const branchCount = 120;
 const large = "x".repeat(3_000);
 const input = { list: Array.from({ length: branchCount }, (_, index) => index), text: large };
 const limits = { input, maxStepRuns: 1_000, maxOutputBytes: 1_000_000, maxEvents: 1_000 };
 
-/** Makes a fork in which every branch makes a large value of its own and takes it to the last step. */
+/** Makes a fork in which every branch makes a large value of its own and carries it to its last step, `next`. */
 function fanOut(last: Parameters<typeof forEach>[1] & object, next: StepOf, output = "list"): StoredStory {
   const each = forEach(
     "each",
@@ -55,7 +55,7 @@ describe("a job with many open branches", () => {
     expect(story.status).toBe("SUCCEEDED");
   });
 
-  test("events with one id read the values of as many waits as they complete, up to a bound", () => {
+  test("several events with the same id read the values of as many waits as they complete, up to a bound", () => {
     const story = fanOut({ output: "counts" }, wait("last", ["x"], null));
     const sent = { type: "event.received", eventId: "x", sentBy: someone, keptAs: null } as const;
     const one = readCount(story, sent);
@@ -139,7 +139,7 @@ describe("a job with many open branches", () => {
     expect(story.status).toBe("SUCCEEDED");
   });
 
-  test("the open waits together list few enough event ids for one commit, or else the job fails", () => {
+  test("a job fails if its open waits together list too many event ids for one commit", () => {
     const eventIds = Array.from({ length: 100 }, (_, index) => `${"x".repeat(200)}-${index}`);
     const each = forEach("each", { items: "${ input.list }", step: "w", concurrency: 100 }, null);
     const story = new StoredStory([each, wait("w", eventIds, null)], limits);

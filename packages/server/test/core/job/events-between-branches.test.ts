@@ -49,7 +49,7 @@ describe("an event that is free for other waits again", () => {
     expect(story.outputOf("split")).toMatchObject({ right: "A" });
   });
 
-  test("is also free when its branch has failed and another branch may still win", () => {
+  test("is also free when the branch that claimed it has failed and another branch may still win", () => {
     const [, ...steps] = givingUp({});
     const story = new Story([
       parallel("split", { left: "a", right: "b" }, null, { until: "any" }),
@@ -61,7 +61,7 @@ describe("an event that is free for other waits again", () => {
     expect(story.outputOf("split")).toMatchObject({ branch: "right" });
   });
 
-  test("is also free when the fork of its branch is over", () => {
+  test("is also free when the fork of the branch that claimed it is over", () => {
     const story = new Story([
       parallel("outer", { race: "race", waiting: "b" }, null),
       parallel("race", { left: "a", right: "c" }, null, { until: "any" }),
@@ -77,8 +77,8 @@ describe("an event that is free for other waits again", () => {
   });
 });
 
-describe("a wait in a branch that has enough events, and ends with the next commit", () => {
-  /** The branch on the left claims `x` and gives up. `x` is then enough for the right branch, which has waited longer than `c`. */
+describe("a branch's wait that has enough events and ends with the next commit", () => {
+  /** The left branch claims `x` and gives up. `x` is then enough for the right branch, which has waited longer than the third branch. */
   const freed = () => {
     const story = new Story([
       parallel("split", { left: "a", right: "b", third: "c" }, null),
@@ -110,7 +110,7 @@ describe("a wait in a branch that has enough events, and ends with the next comm
     );
   });
 
-  test("is over for an event that names it", () => {
+  test("gets no further event, even if the event names the wait", () => {
     const story = freed();
     expect(story.send("z", { step: "b", branch: "split:1[right]" })).toBe("buffered");
     expect(story.send("z", { step: "b", branch: "split:1[right]", visit: 1 })).toBe("ConflictError");

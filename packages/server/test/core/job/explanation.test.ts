@@ -606,14 +606,14 @@ test("the explanation of branches says how many have ended, and what the first o
   });
 });
 
-test("the end of the time of a wait without a handler fails its branch, and without branches the job", () => {
+test("the explanation of a wait without a handler says that its timeout fails the branch, or the job if there are no branches", () => {
   const approve = wait("approve", ["approved"], null, { timeoutSeconds: 90 });
   const inBranch = new Story([forEach("each", { items: "${ [1] }", step: "approve" }, null), approve]);
   expect(explain(inBranch, 60_000).sentence).toMatch(/; in 30 s it gives up and its branch fails\.$/);
   expect(explain(new Story([approve]), 60_000).sentence).toMatch(/; in 30 s it gives up and the job fails\.$/);
 });
 
-test("an event that was sent for the same step in another branch is kept for another", () => {
+test("an event that was sent to the same step in another branch is shown as kept, and as missing in the explained branch", () => {
   const story = new Story([
     forEach("each", { items: "${ [1, 2] }", step: "approve", concurrency: 2 }, null),
     wait("approve", ["asked", "approved"], null),
@@ -626,7 +626,7 @@ test("an event that was sent for the same step in another branch is kept for ano
   });
 });
 
-test("a job that waits for a child that the caller may not see has no end if its step has no timeout", () => {
+test("a wait for a child that the caller may not see is explained without the child, and with the step's timeout if there is one", () => {
   const explained = (timeoutSeconds?: number) => {
     const step = childJob("begin", "leaf", null, timeoutSeconds === undefined ? {} : { timeoutSeconds });
     return explain(new Story([step]), 3_600_000, { node: null, hasCallBegun: undefined });

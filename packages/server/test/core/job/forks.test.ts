@@ -402,7 +402,7 @@ describe("a job with branches", () => {
     wait("b", ["x"], null),
   ];
 
-  test("an event is for the wait that has waited longest, and the next event for the other", () => {
+  test("an event goes to the wait that has waited longest, and the next event with the same id to the other wait", () => {
     const story = new Story(race);
     expect(story.send("x")).toBe("matched");
     expect(story.branches).toHaveLength(2);
@@ -413,7 +413,7 @@ describe("a job with branches", () => {
     expect(story.status).toBe("SUCCEEDED");
   });
 
-  test("an event that a wait consumed is free for other waits when its branch is over", () => {
+  test("an event that a wait claimed is free for other waits when the branch of that wait is over", () => {
     const story = new Story([
       parallel("split", { left: "a", right: "c" }, "later", { until: "any" }),
       wait("a", ["x", "y"], null),
@@ -425,7 +425,7 @@ describe("a job with branches", () => {
     expect(story.status).toBe("SUCCEEDED");
   });
 
-  test("an event with an address is only for that branch", () => {
+  test("an event that is sent to a step in a branch is only for that branch", () => {
     const story = new Story(race);
     expect(story.send("x", { step: "b", branch: "split:1[right]" })).toBe("matched");
     expect(story.branches).toEqual(["split:1[left]"]);
@@ -523,7 +523,7 @@ describe("a job with branches", () => {
     });
   });
 
-  test("the main line of a job with branches has the same bound, which its failure names", () => {
+  test("the main line of a job with branches can enter as many steps as a job without branches, and its failure names the maximum", () => {
     const again = { choose: [{ if: "output.n < 50", then: "count" }], else: null };
     const steps = [
       parallel("split", { left: "a", right: "b" }, "count"),

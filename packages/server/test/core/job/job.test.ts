@@ -306,6 +306,8 @@ describe("an event", () => {
     const story = new Story([wait("w", ["x"], null)]);
     expect(story.send("X")).toBe("unmatched");
     expect(story.step).toMatchObject({ missingEventIds: ["x"] });
+    expect(story.job.state).toMatchObject({ progress: { eventCount: 1, unmatchedCount: 1 } });
+    expect(story.changes.at(-1)?.events).toMatchObject([{ type: "kept", eventId: "X", outcome: "unmatched" }]);
   });
 
   test("is rejected if the job has ended, or if the job has too many events", () => {
@@ -379,7 +381,7 @@ describe("the calls of a job", () => {
     ["failure", (call) => ({ type: "step.failed", ...call, failure: permanent, random: 1 })],
     ["interruption", (call) => ({ type: "step.interrupted", ...call, isNodeDead: true })],
     ["handing back", (call) => ({ type: "call.handedBack", ...call, begun: true })],
-  ])("a call of which a %s arrives", (_name, outcome) => {
+  ])("a call for which a %s is reported", (_name, outcome) => {
     test.each<[name: string, other: Partial<CallName>]>([
       ["an earlier epoch", { epoch: 1 }],
       ["a later epoch", { epoch: 3 }],
@@ -421,7 +423,7 @@ describe("the calls of a job", () => {
     expect(story.job.state).toMatchObject({ status: "FAILED", error: { code: "Interrupted" } });
   });
 
-  test("a call keeps its number if it is handed back before it began", () => {
+  test("a call keeps its attempt number if it is handed back before it began", () => {
     const story = new Story([call("a", null)]);
     story.handBack(false);
     expect(story.later(0).effects[0]).toMatchObject({ attempt: 1 });

@@ -11,7 +11,7 @@ import { StoredStory } from "./stored-story.ts";
 
 const text = (length: number) => "x".repeat(length);
 
-/** Texts whose length is close to the bound or far from it. Several values may have the same text. */
+/** Texts whose length is close to `maxInlineBytes` or far from it. Several values may have the same text. */
 const anyText = fc.oneof(
   fc.constant("short"),
   fc.integer({ min: 40, max: 90 }).map(text),

@@ -3,7 +3,6 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../../src/core
 import { ProblemList } from "../../../src/core/problem.ts";
 import { parseSchemas, type Schema } from "../../../src/core/schema/schema.ts";
 
-/** Parses valid definitions. */
 export function schemasOf(definitions: JsonObject): ReadonlyMap<string, Schema> {
   const problems = new ProblemList(100);
   const schemas = parseSchemas(definitions, "", problems);

@@ -209,10 +209,7 @@ function verdictOf(reference: Validator, value: JsonValue): boolean | undefined 
   }
 }
 
-/**
- * Puts all definitions into one document. There `#/$defs/local` would mean another place than in each definition, so references get the definition's
- * path.
- */
+/** Puts all definitions into one document. There `#` means the whole document, so `#/$defs/local` in a definition gets the definition's path. */
 function documentOf(definitions: RawDefinitions): SchemaDocument {
   const placed = Object.entries(definitions).map(([name, schema]) => {
     const text = JSON.stringify(schema).replaceAll(/"#(?=\/\$defs\/|")/g, `"#/definitions/${name}`);

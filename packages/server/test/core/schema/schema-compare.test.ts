@@ -49,7 +49,7 @@ describe("values of the first schema fit the second", () => {
     ["maybe", { type: ["string", "null"] }, { type: "string" }],
     ["always", { type: "string" }, { type: ["string", "null"] }],
     ["never", { type: ["string", "null"] }, { type: ["number", "object"] }],
-    // Values one by one.
+    // Listed values.
     ["always", { enum: ["a", "b"] }, { enum: ["a", "b", "c"] }],
     ["maybe", { enum: ["a", "b"] }, { enum: ["b", "c"] }],
     ["never", { enum: ["a", "b"] }, { enum: ["c"] }],
@@ -148,12 +148,12 @@ describe("values of the first schema fit the second", () => {
     ["always", { $ref: "#/definitions/name", maxLength: 5 }, { $ref: "#/definitions/name" }],
     ["maybe", { $ref: "#/definitions/name" }, { $ref: "#/definitions/name", maxLength: 5 }],
     ["never", { $ref: "#/definitions/name" }, { type: "null" }],
-    // All of several.
+    // All of several schemas.
     ["always", { allOf: [{ type: "string" }, { minLength: 2 }] }, { type: "string", minLength: 1 }],
     ["always", { type: "string", minLength: 2 }, { allOf: [{ type: "string" }, { minLength: 1 }] }],
     ["maybe", { type: "string" }, { allOf: [{ type: "string" }, { minLength: 1 }] }],
     ["never", { type: "string", maxLength: 1 }, { allOf: [{ type: "string" }, { minLength: 2 }] }],
-    // Exactly one of several.
+    // Exactly one of several schemas.
     ["always", { type: ["string", "null"] }, { oneOf: [{ type: "string" }, { type: "null" }] }],
     ["maybe", { type: "integer" }, { oneOf: [{ type: "integer" }, { minimum: 3 }] }],
     ["never", { type: "object" }, { oneOf: [{ type: "string" }, { type: "null" }] }],
@@ -223,7 +223,7 @@ describe("values of the first schema fit the second", () => {
     ["always", { type: "object", properties: { a: false } }, { dependentRequired: { a: ["b"] } }],
     ["never", { type: "object", required: ["a"], properties: { b: false } }, { dependentRequired: { a: ["b"] } }],
     ["maybe", { type: "object", required: ["a"] }, { dependentRequired: { a: ["b"] } }],
-    // Names under patterns.
+    // Properties whose names match a pattern.
     ["always", numbered({ type: "integer" }), numbered({ type: "number" })],
     ["maybe", numbered({ type: "number" }), numbered({ type: "integer" })],
     [
@@ -415,7 +415,7 @@ test("a result that depends on a wrong assumption is computed again", () => {
     Schema,
   ];
   const comparison = new SchemaComparison();
-  // While a → a2 is open, it is assumed to fit, and b → b2 fits only on that assumption.
+  // While `a` is being compared with `a2`, it is assumed to fit, and `b` fits `b2` only on that assumption.
   expect(comparison.compare([a], a2).allFit).toBe(false);
   expect(comparison.compare([b], b2).allFit).toBe(false);
 });

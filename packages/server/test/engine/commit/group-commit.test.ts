@@ -246,7 +246,7 @@ onEveryStore((home) => {
   });
 
   test.each(["one batch", "batches of their own"])(
-    "an event that a wait with expressions has consumed is not a duplicate afterwards, in %s",
+    "an event is no duplicate of one that a wait with expressions has consumed, in %s",
     async (how) => {
       const { commit } = groupCommit();
       const steps = [waitStep("early", ["${ 'early' }"], "last"), waitStep("last", ["last"], null)];
@@ -281,7 +281,7 @@ onEveryStore((home) => {
     let hasRested = false;
     // On a busy machine, the organization's rest may be over before the events have arrived. Then the test tries again.
     while (!hasRested) {
-      // After this command of another organization, the rest of the costly organization is longer than its commit.
+      // This command of another organization makes the rest after the costly command longer than that command's commit.
       await commit.commit(submission(engine, straight));
       const input = { value: Array.from({ length: 100_000 }, (_, index) => index) };
       await commit.commit(submission(engine, costly, { input }));
@@ -290,7 +290,7 @@ onEveryStore((home) => {
       for (const index of sent) {
         const event = happening(job, eventReceived(`event-${index}`));
         answers.push(commit.commit(event).then(() => answered.push(index)));
-        // All of them arrive within some ten milliseconds of a much longer rest.
+        // All events arrive within some ten milliseconds. The rest is much longer.
         const until = performance.now() + 0.25;
         while (performance.now() < until) await nextTurn();
       }

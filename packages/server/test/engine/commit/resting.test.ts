@@ -6,7 +6,7 @@ test("the commands of an organization come back together, after its rest, in the
   const resting = new Resting<string>(resolve);
   const begunAt = performance.now();
 
-  // Each command comes later in the rest of its organization, so less time of the rest is left.
+  // The numbers are the milliseconds that are left of the organization's rest when the command comes.
   resting.append("costly", "third", 5.2);
   resting.append("costly", "fourth", 3.9);
   resting.prepend("costly", ["first", "second"], 0.1);

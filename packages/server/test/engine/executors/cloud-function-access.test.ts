@@ -101,8 +101,6 @@ test("a version that names an endpoint is not called any more after the operator
   expect(emulator.requests).toEqual([]);
 });
 
-// The next tests are about roles.
-
 const grantRole: Script = (response, request) => {
   const asked = new URLSearchParams(request.body);
   const granted = `<AccessKeyId>ASIA-${asked.get("ExternalId")}</AccessKeyId><SecretAccessKey>s</SecretAccessKey>
@@ -164,8 +162,6 @@ function awsStsError(status: number, code: string): Script {
     );
   };
 }
-
-// The next tests are about clients.
 
 const input = { FunctionName: "reserve", Payload: Buffer.from("{}") };
 const optionsOf = () => ({ abortSignal: new AbortController().signal, requestTimeout: 5_000 });

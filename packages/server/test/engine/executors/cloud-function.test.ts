@@ -119,7 +119,7 @@ test("an answer that is not JSON fails for good", async () => {
   });
 });
 
-// These tests use a scripted server, for answers that no emulator gives.
+// Most of the tests below use a scripted server, because no emulator gives such answers.
 
 async function callScripted(script: Script, own: Partial<CloudFunctionSettings> = {}, call: Call = {}) {
   await using server = await ScriptedServer.start(script);

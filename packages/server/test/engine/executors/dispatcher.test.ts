@@ -88,7 +88,7 @@ function heldDispatcher(more: Partial<DispatcherOptions> = {}) {
   return { dispatcher, begun, answer: (jobId: string) => answers.get(jobId)?.() };
 }
 
-/** Hands the dispatcher the call of a job that lost its node this many times. */
+/** Hands the dispatcher a job's call that was lost with its node this many times. */
 function takeCall(dispatcher: Dispatcher, jobId: string, interruptions: number, isNoted = false): void {
   const story = new Story([call("f", null)]);
   for (let count = 0; count < interruptions; count += 1) {
@@ -118,7 +118,7 @@ test("calls that were lost with two nodes run one at a time, and all other calls
   await vi.waitFor(() => expect(begun.slice(3)).toEqual(["suspect 3"]), waitOptions);
 });
 
-test("a suspect without an answer delays the next suspect only until its own turn is over", async () => {
+test("a suspect call that gets no answer delays the next suspect call only for the time of one turn", async () => {
   const { dispatcher, begun } = heldDispatcher({ suspectTurnMs: 20 });
   for (const jobId of ["suspect 1", "suspect 2"]) takeCall(dispatcher, jobId, 2);
   await vi.waitFor(() => expect(begun).toEqual(["suspect 1", "suspect 2"]), waitOptions);

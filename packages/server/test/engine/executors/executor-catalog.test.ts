@@ -146,7 +146,7 @@ function problemsOf(config: JsonObject, type: string, executors: ReadonlyMap<str
   return "problems" in parsed ? parsed.problems : [];
 }
 
-/** The steps at which branches may begin. If a config names them, the definition has them. */
+/** The steps at which branches may begin. The definition has those that the config names. */
 const innerSteps: readonly unknown[] = ["a", "b", "c"];
 
 function startsIn({ branches = {}, step }: JsonObject): readonly JsonValue[] {
@@ -188,7 +188,7 @@ const anyValue = fc.constantFrom<JsonValue[]>(
   { $ref: "a" },
 );
 
-/** Makes values that fit a schema, for the kinds of schemas that configs have, and some that nearly fit. */
+/** Makes values that fit a schema, and some that nearly fit. Knows only the kinds of schemas that configs have. */
 function valuesOf(schema: JsonObject): fc.Arbitrary<JsonValue> {
   if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum);
   if (Array.isArray(schema.anyOf)) return fc.oneof(...(schema.anyOf as JsonObject[]).map(valuesOf));
@@ -225,7 +225,7 @@ function valuesOf(schema: JsonObject): fc.Arbitrary<JsonValue> {
 const years = { min: new Date("0001-01-01T00:00:00Z"), max: new Date("9999-12-31T23:59:59Z") };
 const toTime = (date: Date) => date.toISOString();
 
-/** The text of a definition contains neither NUL nor half a surrogate pair, whatever its schema says. */
+/** A text in a definition contains neither NUL nor half a surrogate pair, even if the pattern allows it. */
 function matching(pattern: string): fc.Arbitrary<string> {
   // A text with `${` is an expression, to which the pattern does not apply.
   return fc

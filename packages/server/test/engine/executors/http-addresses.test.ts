@@ -207,7 +207,6 @@ test.each([22, 25, 465, 587, 1023])("port %i is not called, since other protocol
   expect(error.message).toContain(`names port ${port}; steps may call only the ports 80 and 443, and ports from 1024`);
 });
 
-/** Returns the reason why no connection was made. */
 async function causeOf(connect: buildConnector.connector, hostname: string, port: number): Promise<Error | undefined> {
   return await new Promise((resolve) => {
     connect({ hostname, host: hostname, protocol: "http:", port: String(port) }, (error, socket) => {

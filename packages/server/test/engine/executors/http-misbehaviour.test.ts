@@ -407,7 +407,7 @@ test("an aborted call ends at once, with its connection", async () => {
   await server.ended();
 });
 
-/** Answers the first piece of data on each connection, and later only a piece that ends with an empty line: a request may come in two pieces. */
+/** Answers the first data on each connection. A later request may come in two pieces; it is answered when an empty line ends it. */
 function onceOnEach(talk: Talk): (connection: RawConnection) => void {
   const begun = new WeakSet<RawConnection>();
   return (connection) => {

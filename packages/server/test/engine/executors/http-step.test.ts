@@ -13,7 +13,6 @@ import { AddressRule } from "../../../src/engine/outbound/address-rule.ts";
 import { Agents } from "../../../src/engine/outbound/agents.ts";
 import { apiCertificate } from "./api-certificate.ts";
 
-/** Answers with a status, headers and a body. */
 function saying(status: number, headers: Record<string, string | string[]>, body?: string | Uint8Array): Script {
   return (response) => response.writeHead(status, headers).end(body);
 }

@@ -425,7 +425,7 @@ export class Family {
     if (this.#fate.isReplaced && isDone()) await this.#succeed();
   }
 
-  /** Replaces the node by a new one, which remembers nothing and takes over the calls of the node. */
+  /** Replaces the node by a new one, which remembers nothing and takes over the calls of the old node. */
   async #succeed(): Promise<void> {
     const [dead, next] = [this.#node, this.#member(randomUUID())];
     this.#node = next;
@@ -478,7 +478,6 @@ export class Family {
   }
 }
 
-/** Opens a store for families. */
 export async function familyStore(home: StoreHome): Promise<{ database: Database; close: () => Promise<void> }> {
   const { environment, remove } = await home.prepare();
   const database = await openStore(readConfig(environment));

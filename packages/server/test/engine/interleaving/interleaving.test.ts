@@ -41,7 +41,7 @@ onEveryStore((home) => {
     expect(JSON.parse(JSON.stringify(entries))).toEqual(JSON.parse(JSON.stringify(run.store.plainEntries)));
     expect(essenceOfRow(row)).toEqual(essenceOfRow(run.store.row));
     expect(calls.map(callNameOf).toSorted(byEpoch)).toEqual(callsOf(run.store.state).toSorted(byEpoch));
-    // When the facts of one commit made several calls, only the last of them is owed.
+    // When the facts of one commit made several calls in one branch, only the last of them is owed.
     const made = [run.submitted, ...run.committed.map(({ change }) => change)].flatMap((change) => change.effects);
     const owed = new Set(effects.map(({ epoch }) => epoch));
     expect(effects.toSorted(byEpoch).map(withoutChildId)).toEqual(

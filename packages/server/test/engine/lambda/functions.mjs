@@ -1,6 +1,5 @@
 // The functions that run in the Lambda server of the tests. Each handler behaves in one way that a test describes.
 
-/** Returns its input and the client context. */
 export async function echo(event, context) {
   return { event, clientContext: context.clientContext };
 }

@@ -48,7 +48,6 @@ async function shown(api: Client, jobId: string): Promise<Shown> {
   return body;
 }
 
-/** The milliseconds from one moment of the history to another. */
 function msBetween(from: string | undefined, to: string | undefined): number {
   return Date.parse(to ?? "") - Date.parse(from ?? "");
 }

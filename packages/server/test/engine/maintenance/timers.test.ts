@@ -54,7 +54,7 @@ function delayMs(entries: readonly Entry[], planned: string | undefined, type: s
 }
 
 onEveryStore((home) => {
-  // This service handles the timer in time only because it is notified when the timer is set.
+  // The service polls so rarely that it handles a timer in time only because it is notified when the timer is set.
   const service = useService(home, { ...functions.environment, STEPWELL_POLL_MS: "30000" });
 
   test("a retry comes when it is due, whatever the poll interval", async () => {

@@ -22,7 +22,7 @@ export interface FirstOrganization {
   readonly owner: { readonly token: string };
 }
 
-/** Starts a node in a process of its own, for tests of what happens to processes. It ends with its test. */
+/** Starts a node in a process of its own, which the test can kill or suspend. The process ends with its test. */
 export async function startNodeProcess(environment: Record<string, string>): Promise<NodeProcess> {
   const child = await Child.start<ReadyNode>(join(import.meta.dirname, "node-process.ts"), [], {
     STEPWELL_PORT: "0",

@@ -54,7 +54,7 @@ test("a node is dead when its heartbeat was seen unchanged for a whole lease, an
   expect(await new Watch().untilDead(3 * leaseMs)).toBe(leaseMs);
 });
 
-test("a node that beats is never dead, however old its heartbeat is by the database's clock", async () => {
+test("a node that sends heartbeats is never dead, however old its heartbeat is by the database's clock", async () => {
   const watch = new Watch();
   for (let beat = 0; beat < 40; beat += 1) {
     watch.heartbeatAt += 1;

@@ -200,7 +200,7 @@ test("a job that is cancelled by another node stays cancelled, whatever its call
   expect((await historyTypes(api, jobId)).at(-1)).toBe("job.cancelled");
 });
 
-test("a node that stops hands back unfinished calls and calls that have not begun, and the latter keep their number", async () => {
+test("a node that stops hands back all its calls, and those that have not begun keep their attempt number", async () => {
   const organization = await cluster.node(0).newOrganization();
   const { api } = organization;
   const { workflowId } = await deploy(api, callingDefinition("held"));

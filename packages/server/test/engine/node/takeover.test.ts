@@ -103,7 +103,7 @@ onEveryStore((home) => {
     #hasFreeSlots = true;
     readonly #plans = new Plans(executorCatalog(readConfig({})), readConfig({}));
     readonly #commit = this.#groupCommit();
-    /** The reports of the takeover wait for this, as they wait for the commits of an organization that rests. */
+    /** The reports of the takeover wait for this. It stands for the commits of an organization that rests. */
     reportAfter = async (_key: JobKey): Promise<void> => undefined;
     lookAround = () => this.node.lookAround();
     readonly takeover = takeoverDuty({
@@ -430,7 +430,7 @@ onEveryStore((home) => {
     expect(await markBegun(database, owner.nodeId, [call])).toEqual([call]);
   });
 
-  test("after a sleep of the machine, or a forward step of its clock, a node begins nothing before a lease of a new term", async () => {
+  test("after a sleep of the machine, or a forward step of its clock, a node begins nothing before it has a lease of a new term", async () => {
     const [{ node }] = (await nodes(1)) as [TestNode];
     const term = node.leaseTerm();
 
@@ -448,7 +448,7 @@ onEveryStore((home) => {
     expect(node.isLeaseValid()).toBe(false);
   });
 
-  test("a node that was considered dead and beats again stays in the list of nodes", async () => {
+  test("a node that was considered dead and sends heartbeats again stays in the list of nodes", async () => {
     const [revived, observer] = (await nodes(2)) as [TestNode, TestNode];
     for (let passedMs = 0; passedMs <= leaseMs; passedMs += heartbeatMs) {
       await observer.node.runOnce();

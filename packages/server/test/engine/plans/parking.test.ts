@@ -219,7 +219,7 @@ onEveryStore((home) => {
     expect(outcomes[0]).toMatchObject({ reason: { fate: "nothing-written" } });
     expect((outcomes[0] as PromiseRejectedResult).reason).toBeInstanceOf(StatementGivenUpError);
     expect(commits.map(({ commandCount }) => commandCount)).toEqual([1, 1, 1, 1, 5, 5, 5, 5]);
-    // An error in the caller's own request does not park the job.
+    // The caller gets the error, so the job is not parked.
     expect(parking.jobCount).toBe(0);
     await mend();
     expect(await commit.commit(happening(failing, eventReceived("approved")))).toMatchObject({ type: "done" });

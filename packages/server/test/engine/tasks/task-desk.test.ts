@@ -22,14 +22,12 @@ import { forEach, task, textOf } from "../../core/job/jobs.ts";
 import { happening } from "../commands.ts";
 import { MortalNodes } from "../node/mortal-nodes.ts";
 
-/** Ends the lease of every task of an organization. */
 const endLeases = statement<never>(
   "test_end_leases",
   "organization",
   "UPDATE job_call SET lease_until = now() - interval '1 second' WHERE organization_id = $1 AND lease_until IS NOT NULL",
 );
 
-/** Moves the timeout of every task of an organization into the past. */
 const endTimes = statement<never>(
   "test_end_times",
   "organization",

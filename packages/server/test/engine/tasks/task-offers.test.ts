@@ -97,7 +97,7 @@ onEveryStore((home) => {
     expect(await given).toEqual([]);
   });
 
-  test("a worker gets a task that already waits together with the new one", async () => {
+  test("a worker gets, together with the new task, a task that was already waiting", async () => {
     const version = await registered(task("work", null));
     const { desk, node, given } = await waiting(version.organizationId);
     await nodes.submit(nodes.node(), version, { n: 1 });

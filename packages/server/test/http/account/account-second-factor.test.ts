@@ -102,7 +102,7 @@ onOneStore((home) => {
     await enable(client);
   });
 
-  test("wrong codes beside the right password count, wherever they are entered", async () => {
+  test("wrong codes count as failed attempts even with the right password, wherever they are entered", async () => {
     const { client } = await newSignedInPerson(service);
     const { secret } = await enable(client);
     const wrong = { ...proof, code: "abcd-efgh-ijkm-npqr" };

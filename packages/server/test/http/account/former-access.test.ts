@@ -137,7 +137,7 @@ onOneStore((home) => {
     expect(await guess()).toMatchObject({ outcome: "blocked" });
   }
 
-  test("the browser in which the password was changed stays known to the sign-in, also after a second change, and no other does", async () => {
+  test("the browser in which the password was changed stays known to the sign-in, also after a second change, and no other browser does", async () => {
     const person = await newPerson(service);
     const here = await signIn(service.baseUrl, person);
     const there = await signIn(service.baseUrl, person);
@@ -157,7 +157,7 @@ onOneStore((home) => {
     expect(isArrival(arrival.url)).toBe(true);
   });
 
-  test("the browser in which a password was set by a link is known to the sign-in, and earlier ones are not", async () => {
+  test("the browser in which a password was set by a link is known to the sign-in, and earlier browsers are not", async () => {
     const person = await newPerson(service);
     const before = await signIn(service.baseUrl, person);
     const link = await makePasswordLink(service.running.database, person.email, { removesSecondFactor: false });

@@ -201,7 +201,6 @@ export class Things {
     await this.#collectPageTokens();
   }
 
-  /** Makes a job with two branches that wait. */
   async #forkedJob(): Promise<CallOptions> {
     const { api } = this.world.organization;
     const steps = [

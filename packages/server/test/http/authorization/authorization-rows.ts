@@ -44,7 +44,6 @@ export interface Row {
   readonly names?: "nothing";
 }
 
-/** A caller, and the permissions that it has. */
 export interface MatrixCaller {
   readonly name: string;
   /**
@@ -105,7 +104,7 @@ async function freshTag({ organization: { api }, ids }: World): Promise<Partial<
   return { tag: params.tag };
 }
 
-/** Returns a function that makes a token with only this permission: the one to act on tokens, since the caller must have all that the token has. */
+/** `permission` must be the one that the tested action on the token needs, since a caller must have all that the token has. */
 function freshTokenWith(permission: Permission) {
   return async ({ organization: { api } }: World): Promise<Partial<World["ids"]>> => {
     const body = { name: "t", permissions: [permission] };
@@ -321,7 +320,6 @@ type PublicOperation = (typeof publicOperations)[number];
 /** Second names of operations. Rows have the first names only. */
 type Alias = `${string}ApiAuthToken${string}`;
 
-/** Operations that everybody may call. */
 export const publicOperations = [
   "GetOpenApiDocument",
   "GetLiveness",

@@ -45,7 +45,7 @@ onOneStore((home) => {
     }
   });
 
-  test("every permission is required by some operation, held by some caller and missing in another", () => {
+  test("every permission is required by some operation, held by some caller and not held by another", () => {
     const asked = document.operations.map(({ permission }) => permission);
     for (const permission of permissions) {
       expect(asked).toContain(permission);

@@ -8,10 +8,10 @@ import { createInvitationCode, createToken } from "../../../src/auth/credentials
 import { setDisabled } from "../../../src/store/people/user-credentials.ts";
 import { buildWorld, rows, unknownId, type World } from "./authorization-rows.ts";
 
-// Each pair is measured in three rounds, each of hundreds of answers.
+// A comparison of two requests takes three rounds, each of hundreds of answers.
 vi.setConfig({ testTimeout: 600_000 });
 
-/** An answer about an existing person or thing must take as long as one about a missing one. */
+/** Answers about existing people and things must take as long as answers about missing ones. */
 onOneStore((home) => {
   const service = useService(home, {
     STEPWELL_MAX_REFUSALS_PER_MINUTE: "0",
@@ -23,7 +23,7 @@ onOneStore((home) => {
     const wrong = { password: "some other password" };
     const hashCount = 120;
     /**
-     * The clock is far from that of all other tests, and advances with each attempt, so that no account is ever blocked because of wrong passwords.
+     * This clock is far from the clocks of other tests, and advances with each attempt, so that wrong passwords never block an account.
      */
     let now = Date.UTC(2031, 0, 1);
     const later = () => {

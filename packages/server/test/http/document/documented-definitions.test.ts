@@ -126,7 +126,7 @@ const checks: Readonly<Record<string, (job: EndedJob, rest: string) => void>> = 
 /** The request that each job has sent and that waits for its answer, by the id of the job. */
 const asked = new Map<string, AskedRequest>();
 
-/** The ids of the tasks that were taken from a queue for other jobs, by the id of the job. */
+/** The ids of the tasks that were polled and not yet used, by the id of the job: a poll may return tasks of other jobs, too. */
 const taken = new Map<string, string>();
 
 async function nextTask(api: Client, queue: string, jobId: string): Promise<string> {

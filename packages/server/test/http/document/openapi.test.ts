@@ -267,8 +267,8 @@ onOneStore((home) => {
     expect(text).not.toContain("x-optional-body");
   });
 
-  // The exceptions: answers with a secret are not stored for repetitions, passwords and codes are not stored to compare requests, and the others need
-  // no key.
+  // The operations below are exceptions. Some answer with a secret, or get a password or a code. The service stores none of these for repetitions.
+  // The others need no key.
   test("every POST that creates or acts supports an Idempotency-Key", async () => {
     const { operations } = await service.client(undefined).document();
     const without = operations.filter(

@@ -12,7 +12,7 @@ import { insertWorkflow } from "../../../src/store/workflows/workflows.ts";
 
 interface ListOf {
   readonly operation: string;
-  /** The field that holds the rows, and the field that identifies each. */
+  /** The field that holds the rows, and the field that identifies a row. */
   readonly rows: string;
   readonly identity: string;
   readonly params?: Record<string, string>;
@@ -48,7 +48,7 @@ onOneStore((home) => {
     const { jobId } = await submitAndWait(api, workflowId);
     for (let index = 0; index < rowCount; index += 1) {
       if (index > 0) await submitAndWait(api, workflowId);
-      // The other roles are built in.
+      // The organization already has the built-in roles.
       if (index >= builtInRoles.size) {
         await api.call("CreateRole", { body: { name: `r${index}`, permissions: ["job:read"] } });
       }
@@ -152,7 +152,7 @@ onOneStore((home) => {
     expect(paged.map(({ operationId }) => operationId).sort()).toEqual(tried.sort());
   }, 60_000);
 
-  test("a list of up to 1,000 rows is answered at once, and says if there are more", async () => {
+  test("one answer has up to 1,000 rows of a list, and says if there are more", async () => {
     const { api, organizationId } = await service.newOrganization();
     await storeWorkflows(
       organizationId,

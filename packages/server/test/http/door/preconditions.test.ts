@@ -121,7 +121,7 @@ onOneStore((home) => {
       await api.call(remove, { params, headers: { "if-match": `"other", W/${etag}` } });
     });
 
-    test("is changed by one of several callers who read it at the same time", async () => {
+    test("is changed by only one of several callers who read it at the same time", async () => {
       const organization = await service.newOrganization();
       const { api } = organization;
       const made = await make(organization, service);

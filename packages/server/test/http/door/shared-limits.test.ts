@@ -64,7 +64,7 @@ function admittedOf(outcomes: readonly CountOutcome[]): number {
 onOneStore((home) => {
   const service = useService(home);
 
-  /** The nodes of the running test. An exchange that they begin may fail after the test, when the store closes. This counts for no test. */
+  /** The nodes of the running test. When the store closes after the tests, an exchange of a node may still fail. No test looks at such a failure. */
   const nodes: CountingNode[] = [];
   afterEach(() => expect(nodes.splice(0).flatMap(({ failures }) => failures)).toEqual([]));
 
@@ -84,10 +84,10 @@ onOneStore((home) => {
     return (await readUsage(service.running.database, minute, [key]))[0]?.usedCount ?? 0;
   }
 
-  test("a burst on several nodes gets all of the tightest limit, whatever the other limits of its requests still allow", async () => {
+  test("a burst on several nodes can use the whole of its tightest limit, whatever its other limits still allow", async () => {
     const three = nodesOf(3, { organizationRequestsPerMinute: 1_200, tokenSubmitsPerMinute: 120 });
     const organizationId = randomUUID();
-    // Each node has a connection ready, so the other nodes ask the store just after the first node. By then, the first node has set requests aside.
+    // These reads open a connection for each node. So the other nodes ask the store just after the first node, which has set requests aside by then.
     await Promise.all(three.map(() => storedFor(organizationId)));
     const sent = three.map((node, index) => node.send(organizationId, [250, 60, 20][index] ?? 0, submission));
     const admitted = (await Promise.all(sent)).reduce((sum, count) => sum + count);

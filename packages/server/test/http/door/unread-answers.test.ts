@@ -19,7 +19,7 @@ onOneStore((home) => {
     return Object.assign(service, { [Symbol.asyncDispose]: () => service.stop() });
   }
 
-  /** Makes a job of this many steps, each of which adds some 2 MB to its answer. Eight of them are more than the buffers of the connection hold. */
+  /** Makes a job of this many steps, each of which adds some 2 MB to the answer of GetJob. Eight steps are more than a connection's buffers hold. */
   async function withLargeJob(service: TestService, stepCount = names.length) {
     const steps = names.slice(0, stepCount).map((name, index, all) => noopStep(name, all[index + 1] ?? null));
     const { api, organizationId, owner } = await service.newOrganization();

@@ -170,7 +170,7 @@ function testStore(home: StoreHome, store: EarlierStore): void {
   }
 
   test.each(atRest.filter((name) => name in store.jobIds))(
-    "the job %s, which has stopped, reads as under the earlier build",
+    "the job %s, which changes only when somebody acts, is shown as by the earlier build",
     async (name) => {
       const answers = answersAbout(name);
       expect(answers.map(({ operation }) => operation)).toContain("GetJob");

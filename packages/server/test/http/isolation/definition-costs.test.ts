@@ -92,7 +92,7 @@ onOneStore((home) => {
     ["ninety thousand unknown keys", "RegisterWorkflow", keys(90_000)],
   ])("a body with %s is rejected quickly, with its first problem", async (_, operationId, body) => {
     const { api } = await service.newOrganization();
-    // A part of that time is spent by the test itself, which makes and sends the body.
+    // The limit includes the work of the test itself, which makes and sends the body.
     await expectCpuBelowUntilDone(timeLimit(300), async () => {
       const answered = await api.call<ProblemBody>(operationId, { body, status: 400 });
       expect(answered.body.errors).toHaveLength(1);

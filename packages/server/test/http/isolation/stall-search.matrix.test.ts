@@ -85,7 +85,7 @@ function registrationOf(attempt: Attempt, workflowId: string): Request {
 
 interface Target {
   readonly workflowId: string;
-  /** The version whose definition the attempt made, if it was accepted. */
+  /** The version that the attempt registered; undefined if its definition was rejected. */
   readonly versionId: string | undefined;
 }
 
@@ -107,7 +107,7 @@ function post(name: string, path: string, body: string): Request {
   return { name, method: "POST", path, body, bytes: body.length };
 }
 
-/** Returns a function that sends a request and measures the longest time for which this thread was blocked, at most the time in which it computed. */
+/** Returns a function that sends a request and measures the longest delay in this thread. A delay counts only up to the CPU time that was used. */
 function sender({ organizationId, owner }: TestOrganization) {
   return async ({ method, path, body }: Request): Promise<{ delayMs: number; versionId: string | undefined }> => {
     const headers = { authorization: `Bearer ${owner.token}`, ...(body && { "content-type": "application/json" }) };

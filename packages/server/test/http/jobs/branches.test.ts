@@ -26,7 +26,6 @@ interface Branches {
   readonly nextPageToken?: string;
 }
 
-/** Reads all pages of a list. */
 async function listBranches(job: Client, query: Record<string, string | number>): Promise<{ body: Branches }[]> {
   const pages: { body: Branches }[] = [];
   for (let pageToken: string | undefined; ; ) {

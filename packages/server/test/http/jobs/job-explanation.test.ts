@@ -28,7 +28,6 @@ async function explained(api: Client, jobId: string): Promise<Explained> {
   return (await api.call<Explained>("ExplainJob", { params: { jobId } })).body;
 }
 
-/** Submits a job with one call of this function. */
 async function submitCall(api: Client, functionName: string, more: object = {}): Promise<string> {
   const { workflowId } = await deploy(api, callingDefinition(functionName, more));
   return (await api.call<{ jobId: string }>("SubmitJob", { body: { workflowId } })).body.jobId;

@@ -35,7 +35,7 @@ interface Execution {
 
 const maxRuns = 1_200;
 
-// The state is made from the data of GetJob. The statements for these data are tested elsewhere on both homes of the store.
+// GetJobState makes its answer from the data of GetJob. The statements for these data are tested elsewhere on both homes of the store.
 onOneStore((home) => {
   const service = useService(home, { STEPWELL_MAX_STEP_RUNS_PER_JOB: String(maxRuns) });
 
@@ -197,7 +197,8 @@ onOneStore((home) => {
     expect(metadata.contentLengthBytes).toBeLessThan(16_100_000);
     expect(metadata.warnings).toHaveLength(1);
     expect(metadata.warnings[0]).toMatch(/16 MB, so the earliest 5 step runs are shown here without/);
-    // The input and the output of each run are in the data and in the history, so each run takes 4 MB, and three runs and the job's input take 13 MB.
+    // `executionData` and `executionHistory` both have the input and the output of a run. So a run takes 4 MB, and three runs and the job's input
+    // take 13 MB.
     const without = state.executionHistory.slice(0, 5);
     for (const { input: shown, output, warnings } of without) {
       expect([shown, output]).toEqual([null, { status: "successful" }]);

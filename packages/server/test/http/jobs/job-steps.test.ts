@@ -126,7 +126,7 @@ onOneStore((home) => {
 
 const chainLength = 340;
 
-/** Continues with another round at each event that asks for one, and ends at the first that does not. */
+/** Continues with another round at each event that asks for one, and ends at the first event that does not. */
 const loopingDefinition = JSON.stringify({
   workflowName: "test",
   steps: [

@@ -89,8 +89,8 @@ onEveryStore((home) => {
     const { jobId } = await submitAndWait(api, workflowId, input);
     const note = "y".repeat(length);
     await send(api, jobId, "open", { note });
-    // An earlier release does not know the numbers of stored values. The state that it would read is null, so it finds no state instead of a state
-    // with missing values.
+    // An earlier release does not know that a state can name stored values by their numbers. So the state that it would read is null, instead of a
+    // state with missing values.
     const [state] = await service.running.database.query(
       said<{ isNull: boolean }>(
         `SELECT state::text = 'null' AS "isNull" FROM job WHERE organization_id = $1 AND job_id = $2`,

@@ -42,7 +42,6 @@ async function refresh(node: 0 | 1, refreshToken: string) {
   return { status: response.status, body: (await response.json()) as Record<string, string> };
 }
 
-/** Moves the exchanges this far into the past. */
 async function ageExchanges(seconds: number): Promise<void> {
   await cluster.node(0).running.database.query(
     {

@@ -17,7 +17,7 @@ onOneStore((home) => {
     await running.database.query({ name: "no_keys", scope: "global", planned: "each-time", text }, []);
   }
 
-  /** Makes the view of the keys that one more node has, with a clock that the test sets. */
+  /** Returns the keys as one more node sees them, with a clock that the test sets. */
   function node(box = secrets): SigningKeys {
     return new SigningKeys({ database: service.running.database, secrets: box, now: () => clock });
   }

@@ -74,7 +74,7 @@ class JobsUnderWay {
     this.#workflows = workflows;
   }
 
-  /** Submits each job under a key of its own. When called again, as by a client that never got its answer, it must get the same jobs. */
+  /** Submits each job under a key of its own. A second call, as by a client that never got its answers, expects the same jobs. */
   async submitAll(api: Client): Promise<void> {
     for (const way of ways) {
       for (let number = 0; number < eachWay; number += 1) {

@@ -690,7 +690,7 @@ onOneStore((home) => {
     });
   });
 
-  /** The parameters that exchange a new code of the setting's client for tokens. The person has given consent to the client. */
+  /** Signs the person in to the client, with consent. Returns the parameters that exchange the new code for tokens. */
   async function codeOf({ person, client: { clientId } }: Setting): Promise<Record<string, string>> {
     const code_verifier = "v".repeat(43);
     const code_challenge = hash("sha256", code_verifier, "base64url");

@@ -16,7 +16,7 @@ onOneStore((home) => {
     return world.service.client(tokens.id_token);
   }
 
-  /** Moves the time at which the issuer asked the person this many seconds into the past. */
+  /** Makes the sign-in at the issuer older by this many seconds. */
   async function age(tokens: Tokens | undefined, seconds: number): Promise<void> {
     const text =
       "UPDATE user_session SET authenticated_at = authenticated_at - $2 * interval '1 second' WHERE user_id = $1";

@@ -78,7 +78,7 @@ onOneStore((home) => {
   test("a role comes and goes with the claim, and roles from other sources stay", async () => {
     const { login } = await world.newPersonAt("acme", { groups: ["builders"] });
     const { tokens } = await world.signIn("acme", login);
-    // The organization has no role "releaser".
+    // The mapping also gives "releaser" to builders, but the organization has no such role.
     expect(await rolesOf(tokens)).toEqual(["developer"]);
     await acme(tokens).call("RegisterWorkflow", { body: { name: login } });
     const owner = await world.newOwner();

@@ -32,7 +32,7 @@ onOneStore((home) => {
     finishedWorkflowId = finished.body.workflowId;
   }, 60_000);
 
-  /** The token is written into the store, since the API would reject some of these bounds. Even such a bound must be observed. */
+  /** The token is written into the store, since the API would reject some of these bounds. Even such a bound must apply. */
   async function narrowToken(bound: Bound): Promise<Client> {
     const { organizationId } = world.ids;
     const { token } = await storeToken(service, organizationId, { permissions: grantablePermissions, ...bound });

@@ -213,7 +213,7 @@ onOneStore((home) => {
       await successor.call("ListJobs");
       const another = { params, headers: { "amz-sdk-invocation-id": randomUUID() } };
       await program.refused("RotateApiToken", "AuthorizationError", another);
-      // The first rotation cannot be repeated any more after the secret that it made has rotated the token.
+      // The new secret now rotates the token. After that, the first rotation cannot be repeated any more.
       await successor.call("RotateApiToken", { params });
       await successor.refused("RotateApiToken", "AuthorizationError", once);
     });

@@ -42,7 +42,6 @@ async function copyOfTemplate(): Promise<string> {
   return directory;
 }
 
-/** Opens a store, and closes it when the test is over. */
 async function open(dataDir: string): Promise<Database> {
   const database = await openEmbedded({ ...usual, dataDir });
   onTestFinished(() => database.close());
@@ -217,7 +216,7 @@ test.skipIf(!canInject)("a commit whose sync fails is not acknowledged, and the 
   expect(await readNotes(await open(directory))).toContain("before");
 });
 
-/** From now on, makes each sync of this process fail, as on a broken disk. */
+/** Makes each further sync of the process `pid` fail, as on a broken disk. */
 async function breakSyncsOf(pid: number): Promise<ChildProcess> {
   const inject = ["-e", "trace=fdatasync", "-e", "inject=fdatasync:error=EIO"];
   const strace = spawn("strace", ["-f", ...inject, "-p", String(pid)], { stdio: ["ignore", "ignore", "pipe"] });

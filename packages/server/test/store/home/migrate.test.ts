@@ -91,7 +91,7 @@ onEveryStore((home) => {
     });
   });
 
-  test("organizations from before the introduction of keys get one key each, and only the oldest of those whose names give the same key gets it without an ending", async () => {
+  test("an organization from before the introduction of keys gets a key from its name, with an ending if an older organization has that key", async () => {
     const before = await openStore(config);
     await undoKeys(before);
     const names = [

@@ -13,7 +13,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFin
 /** The service of these tests uses a PostgreSQL server that the tests can make unreachable. */
 
 const commitTimeoutMs = 800;
-/** The extra time for a busy machine, so that a test does not fail because of it. */
+/** Extra time, so that no test fails because the machine is busy. */
 const slackMs = 5_000;
 
 const functions = await FunctionServer.start();

@@ -43,7 +43,7 @@ beforeAll(async () => {
   await insertJobs(client, ...own, "n + 500000", "RUNNING", "NULL", "1");
   await client.query(`INSERT INTO job_call (organization_id, job_id, branch, version_id, step, visit, epoch, node_id, begun, ready_at)
     SELECT organization_id, job_id, '', version_id, 'call', 1, 1, '${nodeId}', true, '2026-01-01' FROM job WHERE call_count = 1`);
-  // The backlog has a task for each job, which waits for a worker and has no node.
+  // Each job of the backlog has a task that waits for a worker. Such a task has no node.
   await client.query(`INSERT INTO job_call (organization_id, job_id, branch, version_id, step, visit, epoch, begun, ready_at, queue, priority, workflow_id, queued_at, heartbeat_ms)
     SELECT organization_id, job_id, '', version_id, 'task', 1, 1, false, '2026-01-01', 'q', 0, workflow_id, '2026-01-01', 30000 FROM job WHERE organization_id = '${backlogId}'`);
   await client.query("VACUUM ANALYZE job_call");
@@ -62,7 +62,7 @@ const versions = Array.from({ length: 500 }, (_, index) => ({
   withWaits: true,
   withSteps: true,
 }));
-/** This is the number of jobs that a node may park. */
+/** A node parks at most this many jobs. */
 const parkedIds = Array.from({ length: 1_000 }, (_, index) => uuid(index + 1));
 const leftOutVersions = { versionIds: parkedIds, fullOrganizationIds: parkedIds };
 const leftOut = { versionIds: parkedIds, jobIds: parkedIds, organizationIds: parkedIds };

@@ -43,7 +43,7 @@ onEveryStore((home) => {
     return { organizationId, jobId };
   }
 
-  /** Sums up the steps that succeeded on the day. */
+  /** Sums up the durations of the steps that succeeded on 31 January 2026, the day of the test's history. */
   async function stepDurations(organizationId: string) {
     const from = Date.parse("2026-01-31T00:00:00Z");
     const day = { organizationId, from, to: from + dayMs, bucketSeconds: dayMs / 1_000, workflowIds: null };
