@@ -157,7 +157,8 @@ export class ManyJobsStream {
       else if (type === unreadable) this.#tell({ type: "unreadable", name, problem: told.problem as Problem });
     }
     for (const [name, entries] of received) {
-      // If a listener has just asked for earlier entries of this job, the received ones do not come next, and the sequence stays as it is.
+      // If a listener has just asked for earlier entries of this job, the sequence has gone back, and the received entries do not directly follow it.
+      // They are passed on all the same, but the sequence stays as it is.
       for (const { sequence } of entries)
         if (this.#sequences.get(name) === sequence - 1) this.#sequences.set(name, sequence);
       this.#tell({ type: "entries", name, entries });

@@ -57,7 +57,7 @@ function getAccountRoute(app: App, parts: ServerParts): void {
         tags: ["account"],
         summary: "Get your account",
         description:
-          "The answer has your name and e-mail address, and whether the account has a password and a second factor.",
+          "The answer has your name and e-mail address, and says whether the account has a password and a second factor.",
         response: { 200: answer("The account.", AccountSchema) },
       },
     },
