@@ -22,7 +22,12 @@ interface Job {
 }
 
 interface Branches {
-  readonly branches: readonly { readonly branch: string; readonly place: number; readonly status: string }[];
+  readonly branches: readonly {
+    readonly branch: string;
+    readonly place: number;
+    readonly step: string;
+    readonly status: string;
+  }[];
   readonly nextPageToken?: string;
 }
 
@@ -37,10 +42,39 @@ async function listBranches(job: Client, query: Record<string, string | number>)
   }
 }
 
+const stepOf = ({ step }: Branches["branches"][number]) => step;
 const named = ({ name, branch = "", status }: Run) => `${branch} ${name} ${status}`;
 
 onOneStore((home) => {
   const service = useService(home);
+
+  test("events that are sent at the same time end one wait each, even if every wait would take several of them", async () => {
+    const { api } = await service.newOrganization();
+    const list = Array.from({ length: 24 }, (_, index) => index);
+    const { workflowId } = await deploy(
+      api,
+      textOf([
+        forEach("each", { items: "${ input.list }", step: "make", concurrency: list.length, output: "counts" }, null),
+        transform("make", { text: "${ input.text + string(index) }" }, "hold"),
+        wait("hold", ["x", "z"], null, { match: "any" }),
+      ]),
+    );
+    // The values of the branches are large enough to be stored separately, so that a commit does not read all of them.
+    const { jobId } = await submitAndWait(api, workflowId, { list, text: "y".repeat(5_000) });
+    const job = api.bind({ jobId });
+    await expect
+      .poll(async () => (await listBranches(job, { step: "each", pageSize: 200 }))[0]?.body.branches.map(stepOf))
+      .toEqual(list.map(() => "hold"));
+    const outcomes = await Promise.all(
+      list.map(async (index) => {
+        const headers = { "idempotency-key": randomUUID() };
+        const body = { eventId: index % 3 === 2 ? "z" : "x" };
+        return (await job.call<{ outcome: string }>("SendJobEvent", { body, headers })).body.outcome;
+      }),
+    );
+    expect(outcomes).toEqual(list.map(() => "matched"));
+    expect((await job.call<Job>("GetJob", { query: { waitSeconds: 20 } })).body.status).toBe("SUCCEEDED");
+  });
 
   test("an event goes to the branch that it names, and lists, history and explanation say which branch", async () => {
     const { api } = await service.newOrganization();
