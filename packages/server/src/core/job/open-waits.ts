@@ -22,8 +22,8 @@ function openWaits(plan: Plan, cursors: Iterable<AnyCursor>): OpenWait[] {
 }
 
 /**
- * Whether the branch is in a wait that has enough events already, and only needs a commit that reads its values. Such a wait takes no more events:
- * it would have ended if this commit had read its values, so further events are for other waits.
+ * Whether the branch is in a wait that has enough events, and that the next commit ends. Such a wait takes no more events, because a wait in another
+ * branch may need them. Returns false for the main line, whose values are read whenever an event may end its wait.
  */
 export function hasEnough(plan: Plan, { branch, stand }: AnyCursor): boolean {
   if (branch === mainBranch || stand?.phase !== "waiting") return false;

@@ -389,7 +389,7 @@ export function completeWait(
   { eventIds, requiredCount }: AwaitedEvents,
 ): Next | undefined | "waiting" | "unread" {
   const visit = waitVisitOf(draft, position);
-  // A wait in a branch has claimed its events. The others are for other waits, even those that came before this commit.
+  // A wait in a branch uses only the events that it has claimed. Other kept events are for other waits.
   const keptNumber = draft.branch === mainBranch ? keptFor : addressedTo;
   const consumed = eventIds.flatMap((eventId) => {
     const eventNumber = keptNumber(draft.progress, eventId, visit);
