@@ -124,7 +124,7 @@ export interface QueueFacts {
   /** The time at which a worker last asked for tasks; undefined when none has asked for at least a day. */
   readonly polledAt?: Timestamp;
   readonly workerCount: number;
-  /** The time at which the queue was paused. Since then its tasks are not handed out. */
+  /** The time at which the queue was paused. Since then, no task of it has been handed out. */
   readonly pausedAt?: Timestamp;
 }
 
