@@ -945,7 +945,7 @@ export interface paths {
         };
         /**
          * Get your account
-         * @description The answer has your name and e-mail address, and whether the account has a password and a second factor.
+         * @description The answer has your name and e-mail address, and says whether the account has a password and a second factor.
          */
         get: operations["GetAccount"];
         put?: never;

@@ -378,7 +378,7 @@ function waitingCursor({ state }: WholeJob["job"]) {
   return state.status === "RUNNING" ? state.cursors.find(({ stand }) => stand.phase === "waiting") : undefined;
 }
 
-/** Returns the step in which the first branch waits for events. If no branch waits for events, returns the latest step on the main line. */
+/** Returns the step of the first branch that waits for events. If no branch waits for events, returns the latest step on the main line. */
 function currentOf({ job }: WholeJob, steps: readonly RenderedStep[]): RenderedStep | undefined {
   const cursor = waitingCursor(job);
   const isWait = ({ name, branch = mainBranch }: RenderedStep) =>

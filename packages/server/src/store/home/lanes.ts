@@ -55,8 +55,8 @@ export function sharedLanes(
 type Priority = 0 | 1 | 2;
 
 /**
- * Gives the session to one lane at a time. After a commit, the engine asks for the session again only one turn of the event loop later, so the other
- * lanes get the session in between.
+ * Gives the session to one lane at a time. After a commit, the engine waits for one turn of the event loop before it asks for the session again, so
+ * the other lanes get the session in between.
  */
 class SharedSession {
   readonly #waiting: readonly (() => void)[][] = [[], [], []];
