@@ -70,7 +70,12 @@ export function childFailed(step: string, cause: BranchError): StepError {
   const named = type === undefined ? code : `${code} (${type})`;
   const how =
     code === "Cancelled" ? "was cancelled." : `failed in ${quoted(cause.step)} with ${named}. ${cause.message}`;
-  return { code: "ChildFailed", type: type ?? code, message: `The job ${jobId}, which ${quoted(step)} began, ${how}`, cause };
+  return {
+    code: "ChildFailed",
+    type: type ?? code,
+    message: `The job ${jobId}, which ${quoted(step)} began, ${how}`,
+    cause,
+  };
 }
 
 /** A child for which its parent does not wait any more, and the ended call that waited for it. */
