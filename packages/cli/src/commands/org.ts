@@ -21,11 +21,11 @@ export function declareOrg(program: Command): void {
     .argument("<organizationId>")
     .option(
       "--requests-per-minute <number>",
-      'for all callers of the organization together; 0 means no limit, "default" means the configured value',
+      'how many requests all callers of the organization together may send in a minute; 0 means no limit, "default" means the configured value',
     )
     .option(
       "--submits-per-minute <number>",
-      'for jobs of the organization; 0 means no limit, "default" means the configured value',
+      'how many jobs the organization may submit in a minute, child jobs included; 0 means no limit, "default" means the configured value',
     )
     .option(
       "--max <name=number>",

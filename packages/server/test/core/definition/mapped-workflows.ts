@@ -361,8 +361,7 @@ export function registered(definition: JsonObject): Definition | undefined {
 }
 
 /**
- * Runs one job through the state machine. Its executors return outputs that fit their definitions, or fail. Returns undefined when no job can be
- * submitted.
+ * Runs one job through the state machine. Each call fails, or returns a value that its step accepts. Returns undefined when no job can be submitted.
  */
 export function run(definition: Definition, chance: Chance): readonly HistoryEntry[] | undefined {
   const [first] = definition.steps;

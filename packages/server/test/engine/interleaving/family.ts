@@ -198,7 +198,7 @@ export class Family {
     await this.#change((node) => this.#report(node, key, { type, by: someone }));
   }
 
-  /** Lets children, answers, notices and timers happen, until nothing more happens by itself. */
+  /** Carries out calls, delivers notices and lets timers fire, until nothing more happens by itself. */
   async settle(): Promise<void> {
     for (let round = 0; round < 500; round += 1) if (!(await this.move())) return;
     throw new Error("The jobs do not come to rest.");
