@@ -56,9 +56,9 @@ export class OutsideLog {
 }
 
 export interface OutsideTally {
-  /** How many visits of steps were given to a function or worker. */
+  /** The number of visits of steps that were given to a function or worker. */
   readonly stepsDoneOutside: number;
-  /** How many visits were given to another worker, under the same key, after the first worker was lost. */
+  /** The number of visits that were given to another worker, under the same key, after the first worker was lost. */
   readonly handedToAnother: number;
   readonly takenAnswers: number;
   /** Answers that came too late or repeatedly. */

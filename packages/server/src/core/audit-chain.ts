@@ -36,7 +36,7 @@ export interface SealContent {
   readonly entries: readonly SealedEntry[];
 }
 
-/** What the first seal of a chain continues, since there is no seal before it. */
+/** The first seal of a chain continues this value, since there is no seal before it. */
 export const chainStart: SealLink = { number: 0, hash: "0".repeat(64) };
 
 export interface SealLink {

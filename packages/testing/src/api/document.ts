@@ -15,7 +15,7 @@ export interface Operation {
 interface OperationDeclaration {
   readonly operationId: string;
   readonly "x-permission": string;
-  /** How many requests one request counts as in the limits per minute; absent if no credential is needed. */
+  /** The number of requests that one request uses up in the limits per minute; absent if no credential is needed. */
   readonly "x-cost"?: number;
   readonly summary?: string;
   readonly description?: string;

@@ -1,6 +1,6 @@
 import type { ExternalProvider } from "./provider.ts";
 
-/** What the service uses of an issuer's claims about a person. The token's signature has been verified before. */
+/** The claims of an issuer about a person, as far as the service uses them. The token's signature has been verified before. */
 export interface ExternalClaims {
   readonly issuer: string;
   readonly subject: string;

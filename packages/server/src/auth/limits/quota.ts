@@ -1,4 +1,4 @@
-/** What a quota counts: requests with their cost, or the submits of jobs. */
+/** A quota counts requests with their cost, or the submits of jobs. */
 export type Policy = "requests" | "submits";
 
 /**

@@ -37,7 +37,7 @@ interface Part {
   readonly isWhole: boolean;
 }
 
-/** Of several steps with equal requirements, only the first is in the result: hundreds of steps may list one id, and all listings are compared. */
+/** Leaves out a step whose requirements an earlier step has too: hundreds of steps may list one id, and all listings are compared. */
 function listingsByEventId(steps: readonly StepDefinition[]): ReadonlyMap<string, readonly Listing[]> {
   const numbers = new Map<Schema | undefined, number>();
   const numberOf = (schema: Schema | undefined): number => {

@@ -11,7 +11,7 @@ import { configValue } from "./expressions.ts";
 import type { BranchError, ForkedStep, ResumePoint, StepError, StepPosition } from "./job-state.ts";
 import { lacksResults, resultFinder, withResult } from "./result-rows.ts";
 
-/** What becomes of the fork in the current branch: it stays open, has this result, or has failed with this error. */
+/** The fork in the current branch stays open, has this result, or has failed with this error. */
 export type ForkOutcome =
   | "open"
   | { readonly fork: ForkedStep; readonly result: JsonValue }

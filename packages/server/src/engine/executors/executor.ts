@@ -18,7 +18,7 @@ import type { JsonObject, JsonValue } from "../../core/json/json.ts";
 export type Executor = (PassKind | WaitKind | DelayKind | ForkKind | TaskKind | JobKind | CallExecutor) &
   ExecutorDescription;
 
-/** What people are told about an executor, in addition to the descriptions in its config schema. */
+/** The description of an executor for people, in addition to the descriptions in its config schema. */
 export interface ExecutorDescription {
   /** The executor's name in lists and graphs. */
   readonly title: string;

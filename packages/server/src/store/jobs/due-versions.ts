@@ -13,7 +13,7 @@ export interface DueVersion extends VersionKey {
 /** The versions and organizations that a search for due versions leaves out. */
 export interface LeftOutVersions {
   readonly versionIds: readonly string[];
-  /** Of these organizations, the search leaves out the jobs that may need a call. */
+  /** The search leaves out the jobs of these organizations that may need a call. */
   readonly fullOrganizationIds: readonly string[];
 }
 

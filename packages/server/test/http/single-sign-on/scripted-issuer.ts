@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { exportJWK, type JWTPayload, SignJWT } from "jose";
 
-/** What the token endpoint or the userinfo endpoint does when it gets a request. */
+/** The reaction of the token endpoint or the userinfo endpoint to a request. */
 export type Script = (response: ServerResponse) => void | Promise<void>;
 
 /** An issuer that a test can make misbehave. */

@@ -6,7 +6,7 @@ import { EmptyState } from "../../../parts/states/EmptyState.tsx";
 import { Time } from "../../../parts/words/Time.tsx";
 import { texts } from "../../../texts/texts.ts";
 
-/** What happened in the account, so that its owner can notice what somebody else did. */
+/** Shows what happened in the account, so that its owner can notice what somebody else did. */
 export function ActivityPage() {
   const words = texts.activity;
   const query = useInfiniteQuery(accountActivityQuery);

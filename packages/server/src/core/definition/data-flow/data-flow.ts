@@ -65,7 +65,7 @@ class DataFlow {
     return this.#tracer.isExhausted || this.#comparison.isExhausted || this.#types.isExhausted;
   }
 
-  /** Of the expressions in a step's `input` and `output`, reports those that certainly fail, as far as their types are known. */
+  /** Reports expressions that certainly fail, as far as their types are known. They are in the `input` and the `output` of a step. */
   tellProblems(index: number): void {
     this.#expressions.tellProblems(index);
   }

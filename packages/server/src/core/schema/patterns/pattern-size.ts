@@ -143,7 +143,7 @@ const rangesPerUnicodeClass = 800;
 const rangesPerFold = 4;
 const maxFoldedRanges = 3_000;
 
-/** How many characters the ranges of a class hold. An end of a range that is written as an escape may be any character. */
+/** Returns the number of characters in the ranges of a class. An end of a range that is written as an escape may be any character. */
 function charactersIn(element: string): number {
   let count = 0;
   for (const [, low = "", high = ""] of element.matchAll(range)) {

@@ -4,7 +4,7 @@ import { AnswerTooLargeError } from "./cloud-function-answer-bound.ts";
 import { RoleError } from "./cloud-function-role.ts";
 import type { FunctionTarget } from "./cloud-function-target.ts";
 
-/** What the message about a failed call may name. */
+/** The details that the message about a failed call may name. */
 export interface FailedCall {
   readonly target: FunctionTarget;
   readonly signal: AbortSignal;
