@@ -68,7 +68,7 @@ export interface PlannedWait extends WaitWork {
   /** Undefined when the step takes no properties from payloads. */
   readonly payloadRule: PayloadRule | undefined;
   /** The ids of the events whose payload is read by an expression of the version. */
-  readonly readPayloads: ReadonlySet<string>;
+  readonly readPayloadIds: ReadonlySet<string>;
 }
 
 export type WaitPlanStep = PlanStep & { readonly work: PlannedWait };
@@ -104,7 +104,7 @@ export function compilePlan(definition: Definition): Plan {
   const referencesByStep = steps.map(referencesOf);
   const eventReferences = referencesByStep.flatMap((some) => some.filter(({ eventId }) => eventId !== undefined));
   const remembering = rememberingAfter(steps, graph, referencesByStep);
-  const compile = stepCompiler(steps, graph, readPayloadsOf(eventReferences), remembering);
+  const compile = stepCompiler(steps, graph, readPayloadIdsOf(eventReferences), remembering);
   const firstStep = compile(steps[0], 0);
   const planSteps = steps.map((step, index) => (index === 0 ? firstStep : compile(step, index)));
   const waits = planSteps.filter(isWait);
@@ -116,7 +116,7 @@ export function compilePlan(definition: Definition): Plan {
     firstStep,
     listedEventIds: new Set(waitsByEventId.keys()),
     waitsByEventId,
-    readsPayloads: waits.some(({ work }) => work.payloadRule !== undefined || work.readPayloads.size > 0),
+    readsPayloads: waits.some(({ work }) => work.payloadRule !== undefined || work.readPayloadIds.size > 0),
     beforeOpenWaits: waysToOpenWaits(steps, graph),
     readEventIds: new Set(eventReferences.flatMap(({ eventId }) => eventId ?? [])),
     makesChildren: planSteps.some((step) => callOf(step)?.by === "job"),
@@ -155,7 +155,7 @@ function byEventId(waits: readonly WaitPlanStep[]): ReadonlyMap<string, readonly
 function stepCompiler(
   steps: Steps,
   graph: StepGraph,
-  readPayloads: ReadonlySet<string>,
+  readPayloadIds: ReadonlySet<string>,
   remembering: ((index: number) => Remembering) | undefined,
 ): (step: StepDefinition, index: number) => PlanStep {
   const liveAfter = livePropertiesAfter(steps, graph);
@@ -167,7 +167,7 @@ function stepCompiler(
     return {
       name,
       type,
-      work: workOf(step, readPayloads),
+      work: workOf(step, readPayloadIds),
       inputRule: input === undefined ? inputRule(inputSchema) : { kind: "template", template: input },
       inputSchema,
       outputSchema,
@@ -192,13 +192,13 @@ function forksAround(steps: Steps, graph: StepGraph): (index: number) => readonl
   return (index) => around(of[index]);
 }
 
-function workOf(step: StepDefinition, readPayloads: ReadonlySet<string>): PlanWork {
+function workOf(step: StepDefinition, readPayloadIds: ReadonlySet<string>): PlanWork {
   const { work } = step;
   if (work.kind !== "wait") return work;
-  return { ...work, payloadRule: payloadRuleOf(step), readPayloads };
+  return { ...work, payloadRule: payloadRuleOf(step), readPayloadIds };
 }
 
-function readPayloadsOf(references: readonly Reference[]): ReadonlySet<string> {
+function readPayloadIdsOf(references: readonly Reference[]): ReadonlySet<string> {
   return new Set(references.flatMap(({ eventId, part }) => (part === "payload" ? (eventId ?? []) : [])));
 }
 

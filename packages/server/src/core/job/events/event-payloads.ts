@@ -106,7 +106,7 @@ export function awaitedBy(
 
 /** Whether the output of the wait, or an expression, may read the payload of this event. */
 export function readsPayload({ work }: WaitPlanStep, eventId: string): boolean {
-  return work.payloadRule !== undefined || work.readPayloads.has(eventId);
+  return work.payloadRule !== undefined || work.readPayloadIds.has(eventId);
 }
 
 interface VisitAhead extends WaitVisit {

@@ -44,7 +44,7 @@ function sentTo(steps: readonly WaitPlanStep[], eventId: string): Sent {
     isDefined: payloads.length > 0,
     schema: allOfSchemas([...new Set(payloads), propertiesAlone(outputs)]),
     isTaken: (property: string) => rules.some((rule) => rule.takes(eventId, property)),
-    isRead: steps.some(({ work }) => work.readPayloads.has(eventId)),
+    isRead: steps.some(({ work }) => work.readPayloadIds.has(eventId)),
   };
   knownSent.set(steps, sent);
   return sent;
