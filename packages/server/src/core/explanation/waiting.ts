@@ -37,7 +37,7 @@ export function waiting(circumstances: Circumstances, step: WaitingStep, branch:
     ...(bufferedEventIds.length > 0 && { bufferedEventIds }),
     operations: ["SendJobEvent", "CancelJob"] as const,
   };
-  if (step.wakeAt !== null && step.wakeAt <= now) {
+  if (step.wakeAt !== null && (missingCount === 0 || step.wakeAt <= now)) {
     const clause =
       missingCount === 0
         ? `${quoted(step.name)} has the events that it needs`

@@ -26,8 +26,8 @@ export function addressOf(plan: Plan, state: PendingState | RunningState, fact: 
   }
   const listing = (plan.waitsByEventId.get(eventId) ?? []).map(({ name }) => name);
   const planned = plan.steps.get(step);
-  const isOpen = planned !== undefined && isWait(planned) && planned.work.openRule !== undefined;
-  if (planned === undefined || (!listing.includes(step) && !isOpen)) {
+  const hasOpenIds = planned !== undefined && isWait(planned) && planned.work.openRule !== undefined;
+  if (planned === undefined || (!listing.includes(step) && !hasOpenIds)) {
     const detail = plan.steps.has(step)
       ? `the step ${quoted(step)} does not list the event ${quoted(eventId)}`
       : `the job's version has no step ${quoted(step)}${didYouMean(step, listing)}`;
@@ -43,8 +43,8 @@ export function addressOf(plan: Plan, state: PendingState | RunningState, fact: 
     return { type: "over", detail: `The branch ${quoted(path)} is over.` };
   }
   const visitCount = getOwn(cursor?.carried.visits ?? {}, step) ?? 0;
-  const takesMore = isIn(cursor, step) && !(cursor !== undefined && hasEnough(plan, cursor));
-  const next = takesMore ? visitCount : visitCount + 1;
+  const isOpen = cursor !== undefined && isIn(cursor, step) && !hasEnough(plan, cursor);
+  const next = isOpen ? visitCount : visitCount + 1;
   if (visit !== undefined && visit < next) {
     return {
       type: "over",
@@ -133,8 +133,7 @@ function pointOf(cursor: AnyCursor | undefined) {
 }
 
 /** Whether the branch is in this step, or will be in it after a resume. */
-function isIn(cursor: AnyCursor | undefined, step: string): boolean {
-  const stand = cursor?.stand ?? null;
+function isIn({ stand }: AnyCursor, step: string): boolean {
   if (stand === null || stand.phase === "next") return false;
   return stand.name === step && (stand.phase !== "stopped" || stand.point.phase !== "next");
 }

@@ -3,7 +3,7 @@ import { isWait, type Plan } from "../plan/plan.ts";
 import type { JobDraft } from "./draft.ts";
 import { awaitedBy } from "./events/event-payloads.ts";
 import { claimEvents } from "./events/kept-events.ts";
-import type { JobState, WaitingStep, WaitVisit } from "./job-state.ts";
+import type { AwaitedEvents, JobState, WaitingStep, WaitVisit } from "./job-state.ts";
 import type { AnyCursor } from "./resume-point.ts";
 import { missingEventIds } from "./step-run.ts";
 
@@ -29,8 +29,11 @@ export function hasEnough(plan: Plan, { branch, stand }: AnyCursor): boolean {
   if (branch === mainBranch || stand?.phase !== "waiting") return false;
   const step = plan.steps.get(stand.name);
   if (step === undefined || !isWait(step)) return false;
-  const { eventIds, requiredCount } = awaitedBy(step, stand);
-  return eventIds.length - stand.missingEventIds.length >= requiredCount;
+  return isEnough(awaitedBy(step, stand), stand.missingEventIds);
+}
+
+function isEnough({ eventIds, requiredCount }: AwaitedEvents, missing: readonly string[]): boolean {
+  return eventIds.length - missing.length >= requiredCount;
 }
 
 /**
@@ -115,6 +118,5 @@ function take(draft: JobDraft, { branch, stand, visit }: OpenWait, eventId: stri
 export function waitOn(draft: JobDraft, stand: WaitingStep): void {
   const awaited = awaitedBy(draft.waitStep(stand.name), stand);
   const missing = missingEventIds(draft, stand, awaited);
-  const isEnough = awaited.eventIds.length - missing.length >= awaited.requiredCount;
-  draft.moveTo({ ...stand, missingEventIds: missing, ...(isEnough && { wakeAt: draft.at }) });
+  draft.moveTo({ ...stand, missingEventIds: missing, ...(isEnough(awaited, missing) && { wakeAt: draft.at }) });
 }

@@ -369,7 +369,12 @@ function beginDelay(
 
 export function missingEventIds(draft: JobDraft, position: StepPosition, { eventIds }: AwaitedEvents): string[] {
   const visit = waitVisitOf(draft, position);
-  return eventIds.filter((eventId) => keptFor(draft.progress, eventId, visit) === undefined);
+  return eventIds.filter((eventId) => usableEvent(draft, eventId, visit) === undefined);
+}
+
+/** The number of the kept event that a wait of the current branch may use. Outside of the main line, it must have claimed the event. */
+function usableEvent({ branch, progress }: JobDraft, eventId: string, visit: WaitVisit): number | undefined {
+  return branch === mainBranch ? keptFor(progress, eventId, visit) : addressedTo(progress, eventId, visit);
 }
 
 function waitVisitOf({ branch }: JobDraft, { name, visit }: Pick<StepPosition, "name" | "visit">): WaitVisit {
@@ -389,10 +394,8 @@ export function completeWait(
   { eventIds, requiredCount }: AwaitedEvents,
 ): Next | undefined | "waiting" | "unread" {
   const visit = waitVisitOf(draft, position);
-  // A wait in a branch uses only the events that it has claimed. Other kept events are for other waits.
-  const keptNumber = draft.branch === mainBranch ? keptFor : addressedTo;
   const consumed = eventIds.flatMap((eventId) => {
-    const eventNumber = keptNumber(draft.progress, eventId, visit);
+    const eventNumber = usableEvent(draft, eventId, visit);
     return eventNumber === undefined ? [] : { eventId, eventNumber };
   });
   if (consumed.length < requiredCount) return "waiting";
