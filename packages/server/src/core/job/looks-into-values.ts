@@ -5,7 +5,7 @@ import { dueCursors } from "./due-cursors.ts";
 import { awaitedBy, mayComplete } from "./events/event-payloads.ts";
 import type { CallOutcome, EventReceived, UntimedFact } from "./fact.ts";
 import type { JobState, WaitVisit } from "./job-state.ts";
-import { waitsInOrder } from "./open-waits.ts";
+import { waitFor, waitsInOrder } from "./open-waits.ts";
 import type { AnyCursor } from "./resume-point.ts";
 import { countUnread } from "./values/stored-state.ts";
 
@@ -61,32 +61,31 @@ function isTask(plan: Plan, name: string): boolean {
 }
 
 /**
- * The branches whose waits the events may complete. Several events with one id complete several waits in one commit: otherwise a later event would
- * find waits that have enough events and have not ended yet.
+ * The branches whose waits the events may complete. A single event may complete one wait. If the commit has more facts, another fact may end that
+ * wait first, and the event may complete any other wait for its id. A branch that is not read here would stay in a wait that has enough events.
  */
 function branchesOfCompletedWaits(plan: Plan, state: JobState, facts: readonly UntimedFact[]): readonly string[] {
   if (state.status !== "RUNNING") return [];
-  const events = Map.groupBy(
-    facts.filter((fact) => fact.type === "event.received"),
-    ({ eventId }) => eventId,
-  );
-  return [...events].flatMap(([eventId, sent]) => {
-    const waits = waitsInOrder(plan, state, eventId);
-    const anywhere = sent.filter(({ step }) => step === undefined).length;
-    const taking = waits.filter(({ visit }, place) => place < anywhere || sent.some((event) => isFor(event, visit)));
-    const completed = taking.filter(({ stand, visit }) => {
-      const step = plan.steps.get(stand.name);
-      return step !== undefined && isWait(step) && mayComplete(state.progress, awaitedBy(step, stand), visit, facts);
-    });
-    const branches = completed.map(({ branch }) => branch);
-    return branches.length < 2 ? branches : withinBound(state.cursors, branches);
+  const events = facts.filter((fact) => fact.type === "event.received");
+  const [first] = events;
+  if (first === undefined) return [];
+  const ids = new Set(events.map(({ eventId }) => eventId));
+  const waits =
+    facts.length === 1
+      ? [waitFor(plan, state, first.eventId, (visit) => isFor(first, visit)) ?? []].flat()
+      : [...ids].flatMap((eventId) => waitsInOrder(plan, state, eventId));
+  const completed = waits.filter(({ stand, visit }) => {
+    const step = plan.steps.get(stand.name);
+    return step !== undefined && isWait(step) && mayComplete(state.progress, awaitedBy(step, stand), visit, facts);
   });
+  const branches = completed.map(({ branch }) => branch);
+  return branches.length < 2 ? branches : withinBound(state.cursors, branches);
 }
 
 type EventFact = Omit<EventReceived, "at">;
 
-/** Whether the event was sent only for this visit of a wait. */
 function isFor({ step, branch = mainBranch, visit }: EventFact, of: WaitVisit): boolean {
+  if (step === undefined) return true;
   return step === of.step && branch === (of.branch ?? mainBranch) && (visit === undefined || visit === of.visit);
 }
 
@@ -135,7 +134,7 @@ function withinBound(all: readonly AnyCursor[], branches: readonly string[]): re
 }
 
 /**
- * The maximum number of values that the branches moved by timers, a resume or events with one id may read in one commit. A single branch may read
+ * The maximum number of values that the branches moved by timers, a resume or several events may read in one commit. A single branch may read
  * more. A value may have some megabytes. Without the bound, a thousand branches that are due at once would load a gigabyte, for which no node has
  * room.
  */
