@@ -21,7 +21,7 @@ interface SubmitJobDialogProps {
    * version.
    */
   readonly versionId?: string | undefined;
-  /** The tag to begin with instead of `versionId`, if the tag still exists. */
+  /** The tag to begin with. If it does not exist any more, the dialog begins with `versionId`. */
   readonly tag?: string;
   /** The input to begin with. If it is left out, the input has only the defaults of the schema. */
   readonly input?: unknown;
@@ -41,7 +41,8 @@ export function SubmitJobDialog({ workflow, name, versionId, tag, input, onClose
   const words = texts.submit;
   const { targets, error, refetch } = useTargets(workflow);
   const [chosen, setChosen] = useState<string | undefined>();
-  const first = versionId === undefined ? [tagKey("$LIVE")] : [tag !== undefined && tagKey(tag), versionKey(versionId)];
+  const orElse = versionId === undefined ? tagKey("$LIVE") : versionKey(versionId);
+  const first = tag === undefined ? [orElse] : [tagKey(tag), orElse];
   const target = [chosen, ...first].map((key) => targets?.find((one) => one.key === key)).find(Boolean) ?? targets?.[0];
   const submit = useSubmit(workflow, onClose);
   const choose = (key: string) => {

@@ -249,7 +249,7 @@ export class TaskDesk {
       const portion = await takeTasks(database, key, chosen, share, left);
       const before = taken.length;
       taken.push(...portion.map((task) => ({ ...task, place: task.place + before })));
-      // After an empty portion there is nothing to wait for: another node may hold the remaining tasks. When there is one line only, it has already
+      // After an empty portion, another pass would get no tasks either: another node may have locked those that are left. A single line has already
       // given all that it has.
       if (portion.length === 0 || lines.length === 1) break;
     }

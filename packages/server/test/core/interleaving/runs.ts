@@ -337,7 +337,7 @@ export function essence(entries: readonly Entry<JsonValue>[]): unknown[] {
     });
 }
 
-/** The fields of a job's row that commits change. */
+/** Returns the fields of a job's row that a commit may change. */
 export function essenceOfRow(row: Omit<StoredJob, "input">): unknown {
   const { state, sequence, leaseEpoch, startedAt: begunAt, updatedAt, finishedAt } = row;
   return copy({ state, sequence, leaseEpoch, begunAt, updatedAt, finishedAt });
