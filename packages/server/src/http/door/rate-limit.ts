@@ -99,7 +99,7 @@ function explain({ quota: { scope, policy, limit, remaining }, cost, retryAfterS
 
 const limited: Readonly<Record<Scope, { readonly subject: string; readonly remedy: string }>> = {
   organization: {
-    subject: "All callers of this organization together",
+    subject: "All callers of this organization together have",
     remedy: "`stepwell org limits` for this organization, or, for all organizations, ",
   },
   token: { subject: "This API token has", remedy: "" },

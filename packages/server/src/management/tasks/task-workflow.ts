@@ -30,8 +30,8 @@ const definition = JSON.stringify({
 
 /**
  * Finds the organization's workflow of single tasks, and the version of it that belongs to this release. Registers them if they are missing. They
- * belong to the service, so no maximum keeps them from being registered, and they leave no entry in the audit trail. But when a user registers a
- * workflow or a version, they count towards the maximum like all others.
+ * belong to the service, so no maximum keeps them from being registered, and they leave no entry in the audit trail. But they are
+ * counted like all others when it is checked whether a user may register one more.
  */
 export async function prepareTaskWorkflow(
   { database, engine }: ManagementParts,

@@ -66,7 +66,7 @@ onOneStore((home) => {
         await callTimes(token, 40);
         const { headers, body } = await token.refused("GetOrganization", "RateLimitError");
         expect(headers.get("ratelimit-policy")).toBe('"requests";q=100;w=60');
-        expect(body.detail).toMatch(/^All callers of this organization together used 100 of 100 requests/);
+        expect(body.detail).toMatch(/^All callers of this organization together have used 100 of 100 requests/);
         expect(body.detail).toContain("stepwell org limits");
         await (await service.newOrganization()).api.call("GetOrganization");
       });

@@ -9,7 +9,7 @@ import type { AnyCursor, AnyStand } from "../resume-point.ts";
 import { isRead } from "../values/stored-state.ts";
 import { keptFor } from "./kept-events.ts";
 
-/** The payload of a kept event. `tooLarge` means that the payloads for one wait together are more than one commit may read. */
+/** The payload of a kept event. `tooLarge` means that the payloads for one wait together exceed the size that a commit may read. */
 export type EventPayload = { readonly value: JsonValue } | "none" | "tooLarge";
 
 /** The payloads by event number. The state machine reads nothing itself, so it gets them together with the job. */
