@@ -108,12 +108,21 @@ type CallFact = Omit<CallOutcome, "at">;
  */
 function dueBranches(state: JobState, facts: readonly UntimedFact[], at: Timestamp): readonly string[] {
   if (state.status === "SUCCEEDED") return [];
-  const movesOnlyDue = state.status === "RUNNING" && facts.every(({ type }) => type !== "job.resumed");
-  const due = movesOnlyDue ? dueCursors(state.cursors, at) : state.cursors;
+  const { cursors } = state;
+  const isResumed = state.status !== "RUNNING" || facts.some(({ type }) => type === "job.resumed");
+  const moved = isResumed
+    ? cursors
+    : [...dueCursors(cursors, at), ...cursors.filter((one) => mayBecomeDue(one, facts))];
   return withinBound(
-    state.cursors,
-    due.map(({ branch }) => branch),
+    cursors,
+    moved.map(({ branch }) => branch),
   );
+}
+
+/** Whether another fact of the commit may make the branch due: by handing its call back, or by freeing an event for its wait. */
+function mayBecomeDue({ branch, stand }: AnyCursor, facts: readonly UntimedFact[]): boolean {
+  if (facts.length === 1) return false;
+  return stand?.phase === "waiting" || facts.some((fact) => fact.type === "call.handedBack" && fact.branch === branch);
 }
 
 /**

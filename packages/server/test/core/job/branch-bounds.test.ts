@@ -81,6 +81,25 @@ describe("a job with many open branches", () => {
     expect(story.status).toBe("SUCCEEDED");
   });
 
+  test("a timer in the commit that hands calls back reads the values of these branches, up to a bound", () => {
+    const story = fanOut({ output: "counts" }, call("last", null));
+    const handedBack = callsOf(story.job.state).map(
+      (owed) => ({ type: "call.handedBack", ...owed, begun: true }) as const,
+    );
+    const few = handedBack.slice(0, 3);
+    expect(readCount(story, ...few)).toBe(0);
+    expect(readCount(story, ...few, due)).toBe(readCount(story, due) + few.length);
+    expect(readCount(story, ...handedBack, due)).toBeLessThan(24);
+  });
+
+  test("a timer in a commit with another fact reads the values of waits, because the fact may free events for them", () => {
+    const story = fanOut({ output: "counts" }, wait("last", ["x"], null));
+    const other = { type: "event.received", eventId: "y", sentBy: someone, keptAs: null } as const;
+    const count = readCount(story, other, due);
+    expect(count).toBeGreaterThan(readCount(story, due) + 10);
+    expect(count).toBeLessThan(24);
+  });
+
   test("branches that are due at the same time continue over several commits, so that no commit reads too many values", () => {
     const story = fanOut({ output: "counts" }, delay("last", { seconds: 10 }, null));
     story.now += 10_000;
