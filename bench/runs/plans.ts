@@ -210,7 +210,7 @@ async function plansOf(client: pg.Client, asked: readonly Asked[], organizations
   return { pages, scanned: rows.map(({ relname }) => relname) };
 }
 
-/** Measures a poll of the store. One poll serves all requests that wait for a job. */
+/** Measures a poll of the store. One poll serves all waiting requests of a node, each of which waits for some job. */
 async function measureWatchers(database: Database, tables: KeyedTables): Promise<PlansResult> {
   const keys = keysOf(tables, tables.organizations, watchers);
   const samples: number[] = [];

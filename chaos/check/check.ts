@@ -14,7 +14,7 @@ import { checkOrigin, checkSubmissions, nonceOf } from "./submissions.ts";
 /**
  * Compares the requests and answers of the clients with the final state of the service. `shapes` has the campaign's workflows by their id. `log` has
  * what functions and workers did for the jobs. `families` collects the parent and the children of each job. `jobs` must have the newest job first, so
- * that children come before their parents. It gives one job at a time, since all jobs of a long campaign do not fit into memory together.
+ * that children come before their parents. `jobs` gives one job at a time, since the jobs of a long campaign do not fit into memory together.
  */
 export async function checkCampaign(
   operations: Iterable<Operation>,

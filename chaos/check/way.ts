@@ -123,7 +123,7 @@ class Walk {
     this.complaints.push(`${name}${inBranch(branch)} consumed the events ${events}.`);
   }
 
-  /** A branch may only wait while events are missing. */
+  /** A branch may wait only as long as events are missing. */
   #wait(run: StepFold): LineState {
     if (missingEventIds(this.#fold, run).length > 0) return "resting";
     this.complaints.push(`It waits in ${run.name}${inBranch(run.branch)}, though all its events have come.`);

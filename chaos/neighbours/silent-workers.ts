@@ -3,8 +3,8 @@ import { withoutTurns } from "../faults/turned-off.ts";
 import { type Ground, type HostileTenant, inTurn, submitJobs } from "./hostile-tenant.ts";
 
 /**
- * Has 20,000 tasks in branches, and workers that take 100 at once, over 16 connections, and never answer: each lease ends, and the task is given
- * again.
+ * Has 20,000 tasks in branches, and workers that poll over 16 connections, take up to 100 tasks with each poll, and never answer: each lease ends,
+ * and the task is given again.
  */
 export const silentWorkers: HostileTenant = {
   name: "silent-workers",

@@ -91,7 +91,7 @@ function declareThisMachine(program: Command): void {
     .action(async (options) => (await import("./commands/login.ts")).login(options));
   program
     .command("logout")
-    .option("--url <address>", "the address of the service; by default the one to which commands go")
+    .option("--url <address>", "the address of the service; by default the one to which commands go, or that of the last sign-in if commands go to `stepwell dev` and nobody is signed in there")
     .description("end the session at the service, and remove the sign-in here")
     .action(async (options) => (await import("./commands/logout.ts")).logout(options));
   program.commandsGroup("On this machine:");
@@ -100,7 +100,7 @@ function declareThisMachine(program: Command): void {
     .command("dev")
     .argument(
       "[definitions...]",
-      "definition files, or directories that contain them, to deploy now and whenever they change; jobs are then shown live",
+      "definition files, or directories that contain them, to deploy now and whenever they change; with definitions, the progress of jobs is shown too",
     )
     .description("start a service to try it out, with a user, an organization, a token and a sample job")
     .action(async (definitions) => (await import("./dev/dev.ts")).dev({ definitions }));
@@ -156,7 +156,7 @@ function declareOperation(program: Command): void {
   user
     .command("disable")
     .argument("<email>")
-    .description("disable a user, who can then no longer sign in or use tokens")
+    .description("disable a user, who can then no longer sign in or use user tokens; API tokens keep working")
     .action(async (email) => (await import("./operation/users.ts")).disable(email));
   user
     .command("enable")

@@ -113,7 +113,7 @@ function expectBroken({ broken }: DroppingProxy): void {
   expect(broken.server, "connections to the service that were broken").toBeGreaterThan(0);
 }
 
-/** Repeats a command while it exits with the code for a service that cannot be reached. docs/cli.md promises that this is allowed. */
+/** Repeats a command as long as it exits with the code for a service that cannot be reached. docs/cli.md promises that this is allowed. */
 async function untilReached(environment: Record<string, string>, words: readonly string[]): Promise<Ended> {
   for (let runs = 1; runs <= maxRuns; runs += 1) {
     const ended = await run(environment, ...words);

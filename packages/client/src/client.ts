@@ -68,9 +68,9 @@ export function createClient(options: ClientOptions): StepwellClient {
 
 /**
  * Calls a service. `call`, `request`, `list` and `open` take an operation by its name in the API document. `open` takes those that return a long text
- * or a stream, `list` those that return a list in pages, and `call` and `request` all but those of `open`. The other methods are short forms of the
- * operations that programs use most. All methods throw a `StepwellError` for an answer that is not a success, and all but `answerTask` repeat a
- * request that failed for a transient reason. Most take `CallOptions` (a signal, a timeout, an idempotency key) as the last argument.
+ * or a stream, and `list` takes those that return a list in pages. `call` and `request` take all except those of `open`. The other methods are short
+ * forms of the operations that programs use most. All methods throw a `StepwellError` for an answer that is not a success, and all but `answerTask`
+ * repeat a request that failed for a transient reason. Most take `CallOptions` (a signal, a timeout, an idempotency key) as the last argument.
  */
 export class StepwellClient {
   /** Every operation by its path. An error answer is returned as `error` and not thrown. */

@@ -143,7 +143,7 @@ export const settings = {
   secretKey: orFile(
     optionalText(
       "STEPWELL_SECRET_KEY",
-      "The key that encrypts signing keys and second factors in the store: at least 32 random bytes in base64 (`openssl rand -base64 32`). All nodes need the same key. It is required with DATABASE_URL. Without it, a service with the embedded store creates a key in the file secret.key of the data directory.",
+      "The key that encrypts signing keys and second factors in the store: at least 32 random bytes in base64 (`openssl rand -base64 32`). All nodes need the same key. It is required with DATABASE_URL. If no key is set, a service with the embedded store creates one in the file secret.key of the data directory.",
     ),
   ),
   otherSecretKeys: orFile(
@@ -166,7 +166,7 @@ export const settings = {
     3 * 24,
     1,
     365 * 24,
-    "A session that is not used for this long ends. With the default, a session stays valid over a weekend, but a session in a forgotten browser ends.",
+    "A session ends when it has not been used for this long. With the default, a session stays valid over a weekend, but a session in a forgotten browser ends.",
   ),
   dashboardRedirectUris: urls(
     "STEPWELL_DASHBOARD_REDIRECT_URIS",
@@ -201,7 +201,7 @@ export const settings = {
     500,
     10,
     60_000,
-    "How often a node looks for due timers in the store. The timers that the node set itself fire on time; this setting bounds the delay of all others.",
+    "How often a node looks for due timers in the store. A timer that this node has set fires on time; this setting bounds the delay of all others.",
   ),
   maxBatchSize: integer(
     "STEPWELL_MAX_BATCH_SIZE",

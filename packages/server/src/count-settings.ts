@@ -21,7 +21,7 @@ export const countSettings = {
     5_000,
     1,
     1_000_000,
-    "The maximum number of members in one organization. Invitations that can still be accepted count, so that everybody who is invited can join.",
+    "The maximum number of members in one organization. Each invitation counts as a member while it can still be accepted, so that everybody who is invited can join.",
   ),
   maxOpenInvitations: integer(
     "STEPWELL_MAX_OPEN_INVITATIONS",
@@ -70,7 +70,7 @@ export const countSettings = {
     100_000,
     1,
     1_000_000_000,
-    "How much the jobs and versions of one organization may store, in MB: inputs, events, outputs, histories and definitions. The sum is approximate: it is counted while data is written, and does not include indexes. An organization may exceed the maximum for some seconds. Beyond it, new jobs and versions are rejected, and running jobs continue.",
+    "How much the jobs and versions of one organization may store, in MB: inputs, events, outputs, histories and definitions. The sum is approximate: it is counted while data is written, and does not include indexes. When the maximum is reached, new jobs and versions are rejected, and running jobs continue. The service notices this some seconds late, so an organization can exceed the maximum a little.",
   ),
   maxOrganizationsPerAccount: integer(
     "STEPWELL_MAX_ORGANIZATIONS_PER_ACCOUNT",

@@ -27,7 +27,7 @@ export function declareToken(program: Command): void {
       wholeNumber(1, 3_650),
     )
     .option("--workflow <workflow>", "bind the token to this workflow (name or id); separate several with commas", each)
-    .option("--tag <tag>", "bind the token to versions with this tag; separate several with commas", each)
+    .option("--tag <tag>", "bind the token to this tag; separate several with commas", each)
     .description("create an API token and print it; it cannot be printed again")
     .action(create);
   token

@@ -45,7 +45,7 @@ export async function reach(place: Place): Promise<Access> {
   const started = devServiceAt(baseUrl);
   const token = tokenHere();
   if (token !== undefined && service.by === "stepwell dev") throw tokenWithoutAddress(baseUrl);
-  // Containers often have a home directory that cannot be read. With an address and a token in the environment, nothing needs to be read from it.
+  // Containers often have a home directory that cannot be read. With an address and a token in the environment, no file there needs to be read.
   const signIn = token === undefined ? findSignIn(baseUrl) : undefined;
   const credential = await credentialOf(token, signIn, started);
   if (credential === undefined) throw new CommandError("notAllowed", `Nobody is signed in at ${baseUrl}. ${whatToDo}`);
@@ -58,7 +58,7 @@ export async function reach(place: Place): Promise<Access> {
 function tokenHere(): string | undefined {
   const { STEPWELL_TOKEN: token } = process.env;
   if (!token) return undefined;
-  // For some other characters, such as a line break, `fetch` would throw an error that shows the token.
+  // For some characters outside of this pattern, such as a line break, `fetch` would throw an error that shows the token.
   if (/^[!-~]+$/.test(token)) return token;
   throw new CommandError(
     "notAllowed",
@@ -67,8 +67,8 @@ function tokenHere(): string | undefined {
 }
 
 /**
- * The error for a set STEPWELL_TOKEN when the address comes from the file of `stepwell dev`. If the command went on to the profile in use or the last
- * sign-in, it would change a service elsewhere, although the user tries something out in this directory.
+ * The error when STEPWELL_TOKEN is set and the address comes from the file of `stepwell dev`. If the command went on to the profile in use or the
+ * last sign-in, it would change a service elsewhere, although the user tries something out in this directory.
  */
 function tokenWithoutAddress(baseUrl: string): CommandError {
   const why = `STEPWELL_TOKEN is set, but STEPWELL_URL is not. The token is not sent to ${baseUrl}, the address in ${devFilePathHere()}, because that file may come from somebody else.`;

@@ -13,7 +13,8 @@ const renewBeforeMs = 120_000;
 /**
  * Returns the function that gives the id token of this sign-in for each attempt of a request. It renews the sign-in when the token is about to end,
  * so that a command can wait for hours. Calls that come during a renewal share it, because a refresh token can be exchanged only once. The function
- * rejects when the sign-in has ended; while the service cannot be reached or is too busy, it gives the present token as long as that is valid.
+ * rejects when the sign-in has ended. While the service cannot be reached or is too busy, the function gives the present token as long as that is
+ * valid.
  */
 export function idTokenOf(signIn: SignIn): () => Promise<string> {
   let current = signIn;

@@ -141,8 +141,8 @@ async function sampleWorkflowId(client: StepwellClient, organizationId: string):
 }
 
 /**
- * Returns the present state of the job of an earlier start if that job still exists. Otherwise submits a new job and returns it once it waits for the
- * approval, but after 10 s at the latest.
+ * Returns the present state of the job of an earlier start if that job still exists. Otherwise submits a new job and returns it as soon as it waits
+ * for the approval, but after 10 s at the latest.
  */
 async function sampleJob(
   client: StepwellClient,

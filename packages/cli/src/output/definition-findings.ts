@@ -36,7 +36,7 @@ export function tooManyWarnings(file: string, count: number): string {
 }
 
 /**
- * Returns the part of the line around the column that fits on most terminals, and a second line with a mark; nothing for an empty line. In the second
+ * Returns as much of the line around the column as fits on most terminals, and a second line with a mark; nothing for an empty line. In the second
  * line, tabs stay tabs and wide characters count as two columns, so that the mark stands below its character.
  */
 function excerpt(line: string, column: number): string[] {

@@ -26,7 +26,7 @@ function isPlain(text: string): boolean {
   return /^[ -~]*$/.test(text);
 }
 
-/** Returns the beginning of a text that fits into this number of columns of a terminal. */
+/** Returns as much of the beginning of a text as fits into this number of columns of a terminal. */
 export function cut(text: string, columns: number): string {
   if (isPlain(text)) return text.slice(0, columns);
   let shown = "";
