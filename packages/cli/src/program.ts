@@ -91,7 +91,10 @@ function declareThisMachine(program: Command): void {
     .action(async (options) => (await import("./commands/login.ts")).login(options));
   program
     .command("logout")
-    .option("--url <address>", "the address of the service; by default the one to which commands go, or that of the last sign-in if commands go to `stepwell dev` and nobody is signed in there")
+    .option(
+      "--url <address>",
+      "the address of the service; by default the one to which commands go, or else that of the last sign-in",
+    )
     .description("end the session at the service, and remove the sign-in here")
     .action(async (options) => (await import("./commands/logout.ts")).logout(options));
   program.commandsGroup("On this machine:");

@@ -161,10 +161,10 @@ export class StepwellClient {
   }
 
   /**
-   * Registers the definition as a new version of the workflow that it names, unless the newest version has an equal definition. Then points the tag
-   * at the newest version. Makes the workflow if there is none. An invalid definition is a `ValidationError` whose `errors` list everything that is
-   * wrong, with the line and the column; a text that is not JSON or has no `workflowName` is a plain `Error`. The keys of the requests follow from
-   * `idempotencyKey`, and `timeoutMs` limits all of the requests together.
+   * Registers the definition as a new version of the workflow that it names, unless the newest version has an equal definition. In both cases, points
+   * the tag at the newest version afterwards. Makes the workflow if there is none. An invalid definition is a `ValidationError` whose `errors` list
+   * everything that is wrong, with the line and the column; a text that is not JSON or has no `workflowName` is a plain `Error`. The keys of the
+   * requests follow from `idempotencyKey`, and `timeoutMs` limits all of the requests together.
    */
   async deploy(organizationId: string, definition: string | object, tag = "$LIVE", options: CallOptions = {}) {
     return await deploy((name, ...args) => this.call(name, ...args), organizationId, definition, tag, options);

@@ -254,7 +254,7 @@ function errorOf(reply: Reply): StepwellError {
   return new StepwellError(problemOf(reply), undefined, askedMs === undefined ? undefined : askedMs / 1000);
 }
 
-/** Returns the problem that an answer describes. If it has no description, as an answer of a proxy, makes a problem from the status. */
+/** Returns the problem that an answer describes. If the answer describes none, which is usual for a proxy, makes one from the status. */
 export function problemOf({ body, response: { status } }: Reply): Problem {
   if (isProblem(body)) return { ...body, status };
   const detail = `The service answered ${status} and gave no reason.`;

@@ -5,8 +5,8 @@ import { session } from "./session/session.ts";
 import { applyTheme } from "./theme/theme.ts";
 
 /**
- * This script is small, so that a browser that must first go away to sign in leaves without loading the pages. When the browser comes back, the pages
- * are loaded while the sign-in is completed.
+ * This script is small and does not contain the pages. So a browser that must first go to the sign-in does not wait for them. When the browser comes
+ * back, the pages are loaded while the sign-in is completed.
  */
 applyTheme();
 const isBack = session.isComingBack();

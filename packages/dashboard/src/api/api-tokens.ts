@@ -28,7 +28,7 @@ export function apiTokensQuery(organizationId: string) {
   });
 }
 
-/** The ids and names of the first 200 tokens. Most organizations have no more tokens. */
+/** The ids and names of the first 200 tokens. Few organizations have more tokens. */
 export function apiTokenNamesQuery(organizationId: string) {
   return queryOptions({
     queryKey: [...apiTokensQueryKey(organizationId), "names"],

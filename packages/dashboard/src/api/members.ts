@@ -16,7 +16,7 @@ export function membersQueryKey(organizationId: string) {
   return ["organizations", organizationId, "members"] as const;
 }
 
-/** The ids and names of the first 200 members. Most organizations have no more members. */
+/** The ids and names of the first 200 members. Few organizations have more members. */
 export function memberNamesQuery(organizationId: string) {
   return queryOptions({
     queryKey: [...membersQueryKey(organizationId), "names"],

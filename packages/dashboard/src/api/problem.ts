@@ -38,7 +38,7 @@ export interface Problem {
   readonly errors?: readonly InputProblem[];
 }
 
-/** Returns the problem that an answer describes. If it has no description, as an answer of a proxy, makes a problem from the status. */
+/** Returns the problem that an answer describes. If the answer describes none, which is usual for a proxy, makes one from the status. */
 export function problemOf(error: unknown, response: Response): ProblemError {
   const requestId = response.headers.get("x-request-id") ?? undefined;
   if (isProblem(error)) {

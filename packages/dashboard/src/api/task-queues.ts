@@ -40,7 +40,7 @@ export function taskQueueQuery(key: QueueKey) {
   });
 }
 
-/** The first page is requested again and again. If the user has loaded more pages, the list stays unchanged, since its rows would jump. */
+/** The first page is requested again and again. If the user has loaded more pages, the list stays unchanged, since its rows would jump otherwise. */
 export function queuedTasksQuery(key: QueueKey, status: QueuedTask["status"]) {
   return infiniteQueryOptions({
     queryKey: [...taskQueuesQueryKey(key.organizationId), key.queue, status],

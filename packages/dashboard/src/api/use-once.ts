@@ -4,8 +4,8 @@ import { asProblem } from "./problem.ts";
 
 /**
  * Keeps the Idempotency-Key of one form or button. The same content may be sent again because no answer came, because the answer was an error of the
- * service (5xx), or because of a double click. Then the key of the first request is used again, so that the requests have only one effect. After a
- * success or an answer with 4xx, or with other content, a new key is used.
+ * service (5xx), or because of a double click. Then the key of the first request is used again, so that the requests have only one effect. A new
+ * key is used after a success, after an answer with 4xx, and for other content.
  */
 export function useOnce() {
   const unanswered = useRef<{ readonly content: string; readonly header: IdempotencyHeader } | undefined>(undefined);

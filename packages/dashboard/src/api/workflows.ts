@@ -30,7 +30,7 @@ export function workflowsQuery(organizationId: string) {
   });
 }
 
-/** The ids and names of the first 200 workflows. Most organizations have no more workflows. */
+/** The ids and names of the first 200 workflows. Few organizations have more workflows. */
 export function workflowNamesQuery(organizationId: string) {
   return queryOptions({
     queryKey: ["organizations", organizationId, "workflows", "names"],

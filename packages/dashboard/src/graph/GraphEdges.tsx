@@ -14,7 +14,7 @@ interface GraphEdgesProps {
 
 /**
  * All edges in one drawing under the steps, along the points of the layout. React Flow's own edges know only their two ends, so they cross the steps
- * between them. Each of them also needs a tree of elements.
+ * between these ends. Each such edge also needs a tree of elements.
  */
 export const GraphEdges = memo(function GraphEdges({
   layout: { edges, frames, width, height },

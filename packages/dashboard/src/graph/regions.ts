@@ -72,7 +72,7 @@ export function lanesByStep(region: Region): ReadonlyMap<string, Lane> {
   return found;
 }
 
-/** Takes this step and the steps that its transitions reach, directly or over other steps. Leaves out each step that is taken already. */
+/** Takes this step and the steps that its transitions reach, directly or through other steps. Leaves out each step that is taken already. */
 function claim(first: string, byName: ReadonlyMap<string, GraphStep>, free: Set<string>): string[] {
   const claimed: string[] = [];
   const take = (name: string) => {

@@ -3,8 +3,9 @@ import type { Layout } from "./layout.ts";
 
 /**
  * Returns the step to which an arrow key, Home or End leads in the graph; undefined for other keys, and if the key leads nowhere. Down
- * follows the first branch or transition of the step, and Right the first transition on failure. A user who comes back from one of their targets
- * (`cameFrom`) gets to the next target, and so can reach all of them. Up and Left go back to a step from which a transition or a branch leads here.
+ * follows the first branch or transition of the step, and Right the first transition on failure. A user who comes back from one target of
+ * such branches and transitions (`cameFrom`) gets to the next target, and so can reach all of them. Up and Left go back to a step from which a
+ * transition or a branch leads here.
  */
 export function follow(layout: Layout, from: string, key: string, cameFrom?: string): string | undefined {
   const { edges } = layout;

@@ -34,13 +34,13 @@ export interface SchemaField {
 type Schema = Readonly<Record<string, Json>>;
 type Definitions = Readonly<Record<string, Json>>;
 
-/** A schema, and the definition that contains it. `#` and `#/$defs` refer to this definition. */
+/** A schema, and the whole schema that contains it (`definition`). `#` and `#/$defs` refer to this whole schema. */
 interface Placed {
   readonly schema: Schema | undefined;
   readonly definition: Json;
 }
 
-/** The form asks for JSON below this depth, and for schemas that it cannot show as fields. */
+/** Below this depth, and where it cannot show a schema as fields, the form asks for JSON. */
 const maxDepth = 6;
 
 /**
@@ -233,7 +233,7 @@ function propertiesOf(schema: Schema | undefined): Schema {
   return isRecord(schema?.properties) ? schema.properties : {};
 }
 
-/** Follows references, within the definition or into others. Finds no schema if they lead nowhere, or form a circle. */
+/** Follows references, within the whole schema or into other schemas of `definitions`. Finds no schema if they lead nowhere, or form a circle. */
 function resolve(source: Json, definitions: Definitions, around: Json): Placed {
   let schema = source;
   let definition = around;

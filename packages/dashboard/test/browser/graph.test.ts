@@ -72,7 +72,7 @@ onOneStore((home) => {
   inWholeMatrix(() => {
     test("a job of 500 steps is drawn in under a second, at its current step, and updates without a jump", async () => {
       const { owner, workflowId, jobId, page } = await openJob(large);
-      // The page of the first job also loads the scripts. So only the page of a second job is measured.
+      // The page that is opened first also loads the scripts. So the page of another job is opened before the measured one.
       await signInAt(page, `${owner.url}/jobs/${(await submitAndWait(owner.api, workflowId)).jobId}`, owner);
       await page.locator(`[data-step=s${many - 1}]`).waitFor();
       await expectWithin(1_000, async () => {

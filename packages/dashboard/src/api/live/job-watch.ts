@@ -21,13 +21,13 @@ const ownActMs = 1_000;
 
 const watches = new Set<JobWatch>();
 
-/** Makes the page look at once for the result of a user's action on the job. */
+/** Makes the page look for the result of a user's action on the job earlier than usual. */
 export function expectNews({ organizationId, jobId }: JobKey): void {
   sharedStream.lookAgain();
   for (const watch of watches) if (watch.name === `${organizationId}/${jobId}`) watch.expectNews();
 }
 
-/** Follows one job while it has listeners: by the stream that all pages share, or by asking if nothing arrives on the stream. */
+/** Follows one job while this watch has listeners: by the stream that all pages share or, if nothing arrives on it, by asking for the history. */
 export class JobWatch {
   readonly name: JobName;
   readonly #key: JobKey;

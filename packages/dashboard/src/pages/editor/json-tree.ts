@@ -25,8 +25,8 @@ const values: ReadonlySet<string> = new Set(["Object", "Array", "String", "Numbe
 
 /**
  * Returns the place in the text of the value to which a JSON pointer leads. If the text has no such value, returns the place of the innermost value
- * around it. If the value takes several lines, the place is only its name, or its first character if it has no name. Otherwise half of the text could
- * be underlined.
+ * around it. If the value takes several lines, the place is only its name, or its first character if it has no name. So the editor does not underline
+ * half of the text.
  */
 export function placeOf(state: EditorState, pointer: string): Place {
   let node = valueIn(treeOf(state).topNode);

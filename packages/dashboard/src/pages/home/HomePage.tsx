@@ -21,7 +21,7 @@ export function HomePage() {
   const { data, isPending } = useInfiniteQuery(workflowsQuery(organizationId));
   const isEmpty = data?.pages[0]?.workflows.length === 0;
   const maySeeMetrics = granted?.has("metrics:read");
-  // All parts are shown at once, because parts that arrive later would push down the earlier ones.
+  // All parts are shown at the same time, because parts that arrive later would push down the earlier ones.
   const isKnown = granted !== undefined && !isPending;
   return (
     <>

@@ -14,7 +14,7 @@ interface QueuedTasksProps {
 }
 
 /**
- * The tasks of a queue that workers hold, or those that wait. The list updates itself until the reader goes beyond its
+ * The tasks of a queue: those that workers hold, or those that wait. The list updates itself until the reader goes beyond its
  * first page.
  */
 export function QueuedTasks({ queue, status }: QueuedTasksProps) {

@@ -80,7 +80,7 @@ export function MoveTagDialog({ workflow, move, onClose }: MoveTagDialogProps) {
         onSubmit={(event) => {
           event.preventDefault();
           if (target === undefined || !isReady) return;
-          // If this fails because somebody else moved the tag, the dialog must not choose another version by itself.
+          // If the move fails because somebody else moved the tag, the dialog must not choose another version by itself.
           setChosen(target.versionId);
           apply.mutate({ tag, target, before: current });
         }}

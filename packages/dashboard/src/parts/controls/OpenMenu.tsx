@@ -7,7 +7,7 @@ import type { MenuChoices, MenuEntry, OpenMenuProps } from "./menu-props.ts";
 /** Takes the place of `Menu` when the menu is first opened, and handles the keys that people expect of menus. */
 export function OpenMenu({ trigger, align = "end", entries, isByKeyboard }: OpenMenuProps) {
   const isFirst = useRef(isByKeyboard);
-  // When the menu was first opened by a key, Radix was not loaded yet and did not see the key. So the focus is moved to the first entry here.
+  // If a key opened the menu the first time, Radix was not on the page yet and did not see the key. So the focus is moved to the first entry here.
   const onFocus = ({ target, currentTarget }: FocusEvent<HTMLElement>) => {
     if (!isFirst.current || target !== currentTarget) return;
     isFirst.current = false;

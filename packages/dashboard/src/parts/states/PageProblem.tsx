@@ -8,7 +8,7 @@ interface PageProblemProps {
   readonly onRetry?: (() => void) | undefined;
 }
 
-/** Replaces a page that cannot be shown. It sets a heading and a window title, because those of the previous page would stay otherwise. */
+/** Replaces a page that cannot be shown. It also sets the title of the browser's tab, because that of the previous page would stay otherwise. */
 export function PageProblem({ error, onRetry }: PageProblemProps) {
   const problem = asProblem(error);
   return (

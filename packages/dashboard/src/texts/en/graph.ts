@@ -4,7 +4,7 @@ export const graph = {
   viewLabel: "Show the steps as",
   label: "Steps of the workflow",
   /** Read out to people who use a screen reader. */
-  keys: "Arrow keys move between steps. Down goes to the next step or into branches, and right to the step after a failure. Up and left go back. To follow another transition of a step, go back to the step and press Down or Right again. Enter shows a step.",
+  keys: "Arrow keys move between steps. Down goes to the next step or into branches. Right goes to the step after a failure. Up and left go back. To follow another transition of a step, go back to the step and press Down or Right again. Enter shows a step.",
   start: "Start",
   end: "End",
   missing: "There is no such step",

@@ -10,7 +10,7 @@ export const members = {
   since: "Member since",
   changeNamed: (name: string) => `Change the roles of ${name}`,
   changeTitle: (name: string) => `Roles of ${name}`,
-  changeText: "They have the permissions of all of their roles together. The change applies within a second.",
+  changeText: "A member has the permissions of all of their roles together. The change applies within a second.",
   changeAction: "Change roles",
   changed: (name: string) => `The roles of ${name} are changed`,
   chooseRole: "Choose at least one role.",

@@ -31,7 +31,8 @@ export const shell = {
   notFound: "The address is wrong, or the page no longer exists.",
   toHome: "Go to the home page",
   brokenTitle: "Something went wrong",
-  broken: "This page has a defect. Reload it; if that does not help, report the error below.",
+  broken:
+    "This page has a defect, or a part of it could not be loaded. Reload it; if that does not help, report the error below.",
   reload: "Reload",
   noOrganizationTitle: "You are not in an organization yet",
   noOrganization:

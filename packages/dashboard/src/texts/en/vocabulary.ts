@@ -34,7 +34,7 @@ export const vocabulary = {
   expressionRoots: {
     input: "The job's input",
     steps: "The steps, by name: the output, input or error of their last visit",
-    events: "The events that wait steps have consumed, by id",
+    events: "The events that the job's wait steps have consumed, by id",
     error: "The failure after which onFailure led to this step",
     item: "The item for which this body runs",
     index: "The place of the item in its list, from 0",
@@ -155,7 +155,7 @@ export const vocabulary = {
     readOnly: "",
     writeOnly: "",
     $comment: "",
-    $defs: "Schemas within this definition, to which `#/$defs/<name>` refers",
+    $defs: "Schemas within this schema, to which `#/$defs/<name>` refers",
     "x-sensitive": "No message shows the values that are allowed",
     $ref: "#/definitions/<name>",
   },

@@ -42,7 +42,8 @@ export const workflow = {
   by: "By",
   actions: "Actions",
   noTags: "No tag yet",
-  noTagsText: "A tag points at a version and can be moved. A job whose submission names no version uses the tag $LIVE.",
+  noTagsText:
+    "A tag points at a version and can be moved. A job that is submitted with neither a version nor a tag uses the tag $LIVE.",
   addTag: "Add a tag",
   move: "Move",
   moveTag: (tag: string) => `Move ${tag}`,

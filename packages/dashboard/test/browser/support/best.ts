@@ -7,7 +7,7 @@ import { expect } from "vitest";
  * in `npm test` the machine does too much other work.
  *
  * A time is promised for a machine that does nothing else, and in the whole matrix two browsers run at once. So the time of a try that is too slow is
- * multiplied by the share of a processor that a busy thread gets just afterwards, and by 0.25 if that share is smaller.
+ * multiplied by the share of a processor that a busy thread gets just afterwards, but by 0.25 if the share is less than that.
  */
 export async function expectWithin(promisedMs: number, measure: () => Promise<number>): Promise<void> {
   if (scope !== "all") {

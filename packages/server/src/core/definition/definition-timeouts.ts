@@ -24,7 +24,7 @@ export function readRetry(
     const why =
       kind.behaviour === "fork"
         ? "is not tried again as a whole; give `retry` to the steps of its branches"
-        : "calls nothing, so there is nothing to try again; leave it out";
+        : "calls nothing, so there is nothing to try again; leave out `retry`";
     step.refuse("retry", `a step of type ${quoted(kind.type)} ${why}`);
     return undefined;
   }
@@ -87,7 +87,10 @@ export function readTimeoutMs(
     return configTimeoutMs === undefined ? undefined : atLeastOne(configTimeoutMs);
   if (kind?.behaviour === "pass" || kind?.behaviour === "delay" || kind?.behaviour === "fork") {
     const why = untimedWork[kind.behaviour];
-    step.refuse("timeoutSeconds", `a step of type ${quoted(kind.type)} ${why}, so it has no timeout; leave it out`);
+    step.refuse(
+      "timeoutSeconds",
+      `a step of type ${quoted(kind.type)} ${why}, so it has no timeout; leave out \`timeoutSeconds\``,
+    );
     return undefined;
   }
   if (configTimeoutMs !== undefined) {

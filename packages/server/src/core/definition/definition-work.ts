@@ -74,7 +74,7 @@ interface Parts {
   readonly config: JsonObject;
   readonly open: OpenFields | undefined;
   readonly places: ReadonlySet<string>;
-  /** Whether the config passed the checks of its executor, now or when the version was registered. The executor may then read it. */
+  /** Whether the config passed the checks of its executor, now or when the version was registered. The executor reads only a config that passed. */
   readonly isRight: boolean;
   readonly surroundings: WorkSurroundings;
 }

@@ -28,7 +28,7 @@ export interface DefinitionLimits {
 }
 
 /**
- * Parses the text of a definition. If it has problems, returns all that can be found at once, up to `maxProblems`, each with a pointer into the
+ * Parses the text of a definition. If it has problems, returns all that one pass can find, up to `maxProblems`, each with a pointer into the
  * definition and its place in the text. Whether it has problems or not, there may be warnings, for example about data that may not fit when a job
  * runs. The text of a registered version is only parsed. No limits and no further checks apply to a registered version, because a lowered limit or a
  * new check must not stop its jobs.

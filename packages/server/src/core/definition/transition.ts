@@ -5,7 +5,7 @@ export type Transition = string | null | Choice;
 
 export interface Choice {
   readonly options: readonly ChoiceOption[];
-  /** The step to go to when no condition is true; null ends the job. */
+  /** The step to go to when no condition is true; null ends the job or the branch. */
   readonly otherwise: string | null;
 }
 

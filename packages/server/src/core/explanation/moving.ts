@@ -109,7 +109,7 @@ function retrying(circumstances: Circumstances, step: RetryingStep): Explanation
   const lastError = steps.at(-1)?.error;
   const planStep = plan.steps.get(step.name);
   const own = planStep && callOf(planStep)?.retry;
-  // The step is tried again even if its own policy does not name the error. In that case, the policy for transient failures applies.
+  // The next attempt of this step is decided already. If the step's own policy does not name the error, the policy for transient failures applies.
   const policy = (lastError === undefined ? own : policyAfter(own, lastError, true)) ?? transientPolicy;
   const since = lastAt(entries, ["step.attemptFailed", "step.handedBack"]) ?? step.wakeAt;
   const attempt = step.attempt + 1;
@@ -175,7 +175,7 @@ function calling(circumstances: Circumstances, step: CallingStep): Explanation {
     const end = work?.timeoutMs === undefined ? {} : { timeoutAt };
     return ofTask(circumstances, step, task, { ...facts, ...end });
   }
-  // If the caller may not see the child, `child` is null. But once the child exists, no node holds the call.
+  // `child` is also null when the caller may not see the child. But a node holds the call only until the child exists.
   if (child !== null || (work?.by === "job" && node === null)) {
     const end = work?.timeoutMs === undefined ? {} : { timeoutAt };
     return waitingForJob(step, child, { ...facts, ...end }, now);
@@ -233,8 +233,8 @@ function lost(node: NodeFacts, call: string, now: Timestamp): string {
 }
 
 /**
- * The number of the last attempt. Some attempts have a number although the policy does not count them, for example those before a resume or on a lost
- * node. So the attempts that the policy still allows are added to the number of the present attempt.
+ * The number of the last attempt that the policy allows. Some attempts have a number although the policy does not count them, for example those
+ * before a resume or on a lost node. So the attempts that the policy still allows are added to the number of the present attempt.
  */
 function lastAttempt(policy: RetryPolicy, attempt: number, failedAttempts: number): number {
   return attempt + Math.max(0, policy.maxAttempts - failedAttempts - 1);

@@ -59,8 +59,9 @@ export function waiting(circumstances: Circumstances, step: WaitingStep, branch:
 }
 
 function awaited(missing: readonly string[], missingCount: number, receivedCount: number): string {
-  if (missingCount < missing.length) return `${missingCount} more of the events ${listed(missing)}`;
-  const received = receivedCount === 0 ? "" : ` (${receivedCount} of ${receivedCount + missing.length} have come)`;
+  if (missingCount < missing.length)
+    return `${missingCount}${receivedCount === 0 ? "" : " more"} of the events ${listed(missing)}`;
+  const received = receivedCount === 0 ? "" : ` (${receivedCount} of ${receivedCount + missing.length} came)`;
   return `the event${missing.length === 1 ? "" : "s"} ${listed(missing)}${received}`;
 }
 

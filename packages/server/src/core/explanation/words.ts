@@ -35,7 +35,7 @@ export function isOrAre(count: number): string {
 /** The maximum number of UTF-16 units of an error's message in a sentence. The message may come from a user's program and be much longer. */
 const maxMessageLength = 300;
 
-/** Describes an error in a text that ends like a sentence. */
+/** Returns a text about an error. The text ends like a sentence. */
 export function errorText({ code, type, message }: { code: string; type?: string; message: string }): string {
   const isLong = message.length > maxMessageLength;
   const text = (isLong ? `${message.slice(0, maxMessageLength).toWellFormed()}…` : message).replace(/\s+/g, " ").trim();

@@ -68,7 +68,7 @@ describe("a definition with branches is refused", () => {
         ),
         noop("last", null),
       ],
-      `/steps/4/name the path of a branch contains the names of all forks and branches around it; here it may have 2074 bytes, but 2000 are allowed; give shorter names, or nest less`,
+      `/steps/4/name the path of a branch contains the names of all forks and branches around it; here it can have 2074 bytes, but 2000 are allowed; give shorter names, or nest less`,
     ],
     [
       "where the nesting is more than five levels deep",
@@ -95,7 +95,7 @@ describe("a definition with branches is refused", () => {
     [
       "where a fork has a timeout",
       [{ ...split({ left: "a" }), timeoutSeconds: 5 }, noop("a", null)],
-      "/steps/0/timeoutSeconds a step of type `/service/parallel` ends with its branches, whose steps have timeouts of their own, so it has no timeout; leave it out",
+      "/steps/0/timeoutSeconds a step of type `/service/parallel` ends with its branches, whose steps have timeouts of their own, so it has no timeout; leave out `timeoutSeconds`",
     ],
     [
       "where `maxFailures` is set, but failures are not collected",

@@ -8,8 +8,8 @@ import { texts } from "../../../texts/texts.ts";
 import type { MemberDialogProps } from "./ChangeRoles.tsx";
 
 /**
- * Removes a member, and offers to revoke the API tokens that the member made, which would continue to work otherwise. The member can be removed once
- * the request for the number of these tokens has succeeded or failed.
+ * Removes a member, and offers to revoke the API tokens that the member made, which would continue to work otherwise. The member can be removed only
+ * after the request for the number of these tokens has succeeded or failed.
  */
 export function RemoveMember({ organizationId, member: { userId, displayName }, onClose }: MemberDialogProps) {
   const words = texts.members;

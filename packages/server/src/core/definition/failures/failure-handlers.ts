@@ -101,7 +101,7 @@ class HandlerReader {
     return target === undefined ? undefined : { step: target, ...(on !== undefined && { on }) };
   }
 
-  /** Refuses a handler that takes every error although others come after it, and a name that an earlier handler has already. */
+  /** Refuses a handler that takes every error but is not the last one, and a name that an earlier handler has already. */
   #refuseUnreachable(raw: RawObject, on: readonly string[] | undefined, index: number, count: number): void {
     if (raw.fields.on === undefined && index < count - 1) {
       raw.refuseAt(
@@ -126,5 +126,5 @@ const handlerFields: ReadonlySet<string> = new Set(["on", "then"]);
 const maxHandlers = 100;
 const takenByNobody: ReadonlyMap<string, string> = new Map([
   ["StepLimitExceeded", "is the error of a job that entered too many steps; no step handles it, so remove it"],
-  ["ValueLimitExceeded", "is the error of a job that carries too many values; no step handles it, so remove it"],
+  ["ValueLimitExceeded", "is the error of a job that carries too many bytes; no step handles it, so remove it"],
 ]);

@@ -140,7 +140,7 @@ function refuseLongPath(region: Region, steps: readonly GraphStep[], problems: P
   const { fork, around } = region;
   const bytes = longestPathBytes(region, steps);
   if (fork === undefined || bytes <= maxPathBytes || longestPathBytes(around, steps) > maxPathBytes) return;
-  const detail = `the path of a branch contains the names of all forks and branches around it; here it may have ${bytes} bytes, but ${maxPathBytes} are allowed`;
+  const detail = `the path of a branch contains the names of all forks and branches around it; here it can have ${bytes} bytes, but ${maxPathBytes} are allowed`;
   problems.add(`${pointerToStep(fork)}/name`, `${detail}; give shorter names, or nest less`);
 }
 

@@ -17,7 +17,7 @@ export interface Edge {
   readonly to: number;
   /**
    * `failure`: the edge is taken when the step has failed and has made no output. `fork`: the edge leads from a fork to the first step of a branch.
-   * At that time the fork has not made an output yet. No edge leads back from the branch to the fork.
+   * When the edge is taken, the fork has not made an output yet. No edge leads back from the branch to the fork.
    */
   readonly kind: "transition" | "failure" | "fork";
 }

@@ -104,7 +104,7 @@ export function eitherOf(types: readonly Type[]): Type {
  */
 const maxAlternatives = 32;
 
-/** The alternatives of a schema that has only an `anyOf`, or else the schema. They are flattened, so that `maxAlternatives` bounds all of them. */
+/** If the schema has only an `anyOf`: its alternatives, flattened, so that `maxAlternatives` bounds all of them. Otherwise the schema itself. */
 function alternativesOf(schema: Schema): readonly Schema[] {
   const { types, allowed, anyOf } = schema;
   const isChoice = anyOf !== undefined && types === allTypes && allowed === undefined && !hasOtherRules(schema);
