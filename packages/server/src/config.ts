@@ -387,7 +387,7 @@ export const settings = {
   // HTTP steps.
   httpStepAllowedAddresses: networksAndHosts(
     "STEPWELL_HTTP_STEP_ALLOWED_ADDRESSES",
-    "The addresses, networks and host names inside your network that /service/http may call, separated by commas, such as 10.20.0.0/16, billing.internal. Public addresses need no entry. Default: none, because the author of a definition could reach into your network. `stepwell dev` sets localhost, 127.0.0.0/8, ::1.",
+    "The addresses, networks and host names inside your network that /service/http may call, separated by commas, such as 10.20.0.0/16, billing.internal. Public addresses need no entry. Default: none, because otherwise the author of a definition could reach into your network. `stepwell dev` sets localhost, 127.0.0.0/8, ::1.",
   ),
 
   // Observation.

@@ -64,7 +64,7 @@ export class BriefCache<Value> {
 
   #remember(key: string, value: Value, freshUntil: number): void {
     this.#loading.delete(key);
-    // A Map keeps the order of insertion. Deleting the key first moves it to the end, so that the first key has the oldest value.
+    // A Map keeps the order of insertion. A key that is deleted and set again moves to the end, so that the first key has the oldest value.
     this.#entries.delete(key);
     this.#entries.set(key, { value, freshUntil });
     if (this.#entries.size <= this.#maxSize) return;

@@ -63,7 +63,7 @@ export class RateLimits {
   #window: RateWindow;
   #exchanging: Promise<void> | undefined;
   #isHurried = false;
-  /** Resolves when the next exchange is over. The requests that only the store can decide on wait for it. */
+  /** Resolves when the next exchange is over. A request waits for this if only the store can decide about the request. */
   #nextExchange: PromiseWithResolvers<void> | undefined;
   #cleanedUntil: Timestamp = 0;
 

@@ -104,7 +104,7 @@ interface OrganizationQuotas extends Quotas {
 }
 
 /**
- * A heartbeat corrects the clock by far less than this. After such a step back over the start of the minute, the window stays: a second window for
+ * A heartbeat may set the clock back, by far less than this. If that leads back over the start of the minute, the window stays: a second window for
  * the minute before would allow the whole limit once more.
  */
 const maxStepBackMs = 1_000;

@@ -98,7 +98,7 @@ export function providerConfiguration(parts: Parts): Configuration {
       AuthorizationCode: codeSeconds,
       DeviceCode: deviceCodeSeconds,
       Interaction: interactionSeconds,
-      // The session of a browser in which nobody is signed in only has to last as long as an interaction.
+      // While nobody is signed in, the session of a browser has to last only as long as an interaction.
       Session: (_ctx, { accountId }) => (accountId === undefined ? interactionSeconds : sessionSeconds),
       Grant: sessionSeconds,
       RefreshToken: sessionSeconds,

@@ -74,7 +74,7 @@ export class Sessions {
 
   /**
    * Begins a session and returns its id, which is new for each sign-in, so that nobody can know it before. Returns undefined when the grounds are no
-   * longer valid: a change of the password ends all sessions, and no session may begin with the old password afterwards.
+   * longer valid: a change of the password ends all other sessions, and no session may begin with the old password afterwards.
    */
   async begin(session: NewSession): Promise<string | undefined> {
     const { userId, signedInBy, client, userAgent, address, grounds } = session;
@@ -122,7 +122,7 @@ export class Sessions {
     return Math.min(expiresAt, lastSeenAt + this.#parts.sessionIdleHours * hourMs);
   }
 
-  /** Returns a time for lists of sessions: a session that was last seen before this time has ended. */
+  /** Returns a time for lists of sessions: a session has ended if it was last seen before this time. */
   seenAfter(): Timestamp {
     return this.#parts.now() - this.#parts.sessionIdleHours * hourMs;
   }

@@ -55,9 +55,9 @@ export type CodeResult<Right> =
 export type ConfirmedUser = UserCredentials & { readonly passwordHash: string };
 
 /**
- * Checks a password and a second factor. An attempt that is blocked costs no hash. Every other attempt is counted before the check and costs one
- * hash, or two when a right password has an outdated hash. The count is taken back if the check succeeds or if only the code is missing. Attempts for
- * unknown users, disabled users and users without a password cause the same writes and get the same answer as a wrong password.
+ * Checks a password and a second factor. An attempt that is blocked costs no hash. Each attempt that is not blocked is counted before the check, and
+ * costs one hash, or two when a right password has an outdated hash. The count is taken back if the check succeeds or if only the code is missing.
+ * Attempts for unknown users, disabled users and users without a password cause the same writes and get the same answer as a wrong password.
  */
 export class CredentialCheck {
   readonly hasher = new PasswordHasher();

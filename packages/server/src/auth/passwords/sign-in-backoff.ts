@@ -112,8 +112,8 @@ export async function claimAttempt(
 }
 
 /**
- * Runs `attempt`, which computes a password hash but checks no password, and counts it for the network address. The count is taken back if the
- * attempt returns a value, or if the service was too busy for it. Throws `ServiceError` RateLimitError when the address is blocked.
+ * Counts one attempt for the network address, and runs it. `attempt` computes a password hash but checks no password. The count is taken back if
+ * `attempt` returns a value, or if the service was too busy for it. Throws `ServiceError` RateLimitError when the address is blocked.
  */
 export async function countedForAddress<Done>(
   { database, now, address }: { readonly database: Database; readonly now: () => Timestamp; readonly address: string },

@@ -10,14 +10,15 @@ interface Person {
 }
 
 /**
- * Tells whether this user meets the demand. Either the account has a second factor of this service, or the user signed in at an external issuer. Then
- * the issuer is responsible for the second factor too. An account that only an issuer opens has no password, so it always meets the demand.
+ * Tells whether this user meets the demand. A user meets it if the account has a second factor of this service, or if the user signed in at an
+ * external issuer, which is then responsible for the second factor too. An account that only an issuer opens has no password, so it always meets the
+ * demand.
  */
 export async function hasSecondFactor(db: Queryable, { principal, isVouchedFor }: Person): Promise<boolean> {
   return isVouchedFor === true || (await isBeyondPassword(db, principal.id));
 }
 
-/** Makes a 403 that says what to do. Everything outside of the organization stays open, so that the user can do it. */
+/** Makes a 403 that says what to do. Everything outside of the organization stays open, so that the user can set up a second factor. */
 export function secondFactorDemanded(): ServiceError {
   return new ServiceError(
     "AuthorizationError",
@@ -25,7 +26,7 @@ export function secondFactorDemanded(): ServiceError {
   );
 }
 
-/** Throws unless the caller is a person who meets the demand. If any other caller turned it on, they could lock everybody out, even themselves. */
+/** Throws unless the caller is a person who meets the demand. Any other caller who turned the demand on could lock out everybody. */
 export async function requireOwnSecondFactor(db: Queryable, caller: Person): Promise<void> {
   if (caller.principal.type !== "user") {
     throw new ServiceError(

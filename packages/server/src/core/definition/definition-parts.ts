@@ -29,8 +29,8 @@ export interface StepDefinition {
   readonly output: Template | undefined;
   readonly transitionToStep: Transition;
   /**
-   * The handlers of failures. After an error, the first handler that matches it takes over. When no handler matches, the job fails; in a branch, the
-   * branch fails.
+   * The handlers of failures. After an error, the first matching handler takes over. When no handler matches, the job fails; in a branch, the branch
+   * fails.
    */
   readonly onFailure: readonly FailureHandler[];
 }

@@ -4,21 +4,21 @@ import { sizeOfJson } from "../json/json-size.ts";
 import type { Carried } from "./job-state.ts";
 
 /**
- * The number of steps after which a commit ends, so that other jobs get their turn. A chain of thousands of no-ops, for example, continues in the
- * next commit.
+ * The number of steps after which a change of a job ends, so that other jobs get their turn. A chain of thousands of no-ops, for example, continues
+ * in the next commit.
  */
 const maxStepsPerCommit = 200;
 
 /**
- * A commit ends once one change has written values of this size into the history. The size counts characters and members, and is about the default
- * maximum of an input and of an output together. Without this bound, a chain of steps over an input of 1 MiB would write hundreds of megabytes at
- * once, which takes too long on any store.
+ * A change of a job ends once it has written values of this size into the history. The size counts characters and members, and is about the default
+ * maximum of an input and of an output together. Without this bound, a chain of steps over an input of 1 MiB would write hundreds of megabytes in one
+ * commit, which takes too long on any store.
  */
 const maxStoredSize = 2_000_000;
 
 /**
- * The work of expressions, in units, after which a commit ends, so that other jobs get their turn. It takes about 10 ms. A single step may take
- * several times as much.
+ * The work of expressions, in units, after which a change of a job ends, so that other jobs get their turn. This work takes about 10 ms. A single
+ * step may take several times as much.
  */
 const maxExpressionWork = 250_000;
 
@@ -27,7 +27,7 @@ const workPerSlot = 10;
 /** The bytes that are measured in one unit of work. Each byte takes the same time, even in an escaped character, which may have six bytes. */
 const measuredBytesPerUnit = 16;
 
-/** The work that one change of a job does. After a certain amount of work the commit ends, and the job continues in the next commit. */
+/** The work that one change of a job does. After a certain amount of work the change ends, and the job continues in the next commit. */
 export class CommitWork {
   #enteredCount = 0;
   #storedSize = 0;

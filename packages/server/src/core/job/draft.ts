@@ -238,8 +238,8 @@ export class JobDraft {
     this.#isMoved = true;
     const phase = this.standOf(branch)?.phase;
     this.#cursors.delete(branch);
-    // Only a branch at a fork has branches inside, and it may be stopped there. Without this check, each of a thousand ending branches would look at
-    // all others.
+    // Only a branch that is at a fork, or was stopped at one, has branches inside. Without this check, each of a thousand ending branches would look
+    // at all others.
     if (phase !== "forked" && phase !== "stopped") return;
     for (const other of [...this.#cursors.keys()]) if (isInside(other, branch)) this.#cursors.delete(other);
   }

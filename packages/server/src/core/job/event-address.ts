@@ -109,8 +109,8 @@ function levelsOf(path: string) {
 }
 
 /**
- * Whether a branch that is not open is over, and not still to come. It is over if the fork around it has begun it already, or if the fork's visit in
- * the path has ended. It is also over if a branch around the fork is over.
+ * A branch that is not open is either over or has not begun yet. Returns whether it is over: its fork has begun the branch already, the fork's visit
+ * in the path has ended, or a branch around the fork is over.
  */
 function hasBegun(plan: Plan, state: PendingState | RunningState, path: string): boolean {
   const level = levelOf(path);

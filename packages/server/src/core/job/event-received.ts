@@ -46,7 +46,7 @@ export function receiveEvent(draftFor: DraftFor, plan: Plan, job: Job, fact: Eve
   if (full !== undefined) return noRoom(job, full);
   if (listing.length === 0 && isForWait && awaiting === undefined) {
     const crowded = noRoomForUnlistedId(plan, progress);
-    // The sender may try again soon: each wait that takes a kept event makes room.
+    // A later try can succeed, because each wait that takes a kept event makes room.
     if (crowded !== undefined) return noRoom(job, crowded, { isPassing: true });
   }
   const outcome = awaiting !== undefined ? "matched" : isForWait ? "buffered" : "unmatched";

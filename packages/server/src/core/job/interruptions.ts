@@ -5,9 +5,9 @@ export type CallHolder = "node" | "worker";
 const suspectAfterInterruptions = 2;
 
 /**
- * A call that is blamed for more interruptions than this is not made again. Without a maximum, a step that crashes its node would move from node to
- * node for ever. A call of a node is blamed only once it is a suspect, and a node begins its suspects one after another. So a call hardly ever fails
- * because another call crashed the node.
+ * A call is not made again after it was blamed for more interruptions than this. Without a maximum, a step that crashes its node would move from node
+ * to node for ever. A call of a node is blamed only after it has become a suspect, and a node begins its suspects one after another. So a call hardly
+ * ever fails because another call crashed the node.
  */
 const maxInterruptions = 5;
 

@@ -97,8 +97,8 @@ export interface Carried {
   /** The latest output. It is kept only when a step that takes over after a failure may receive the whole output. */
   readonly lastOutput?: JsonValue;
   /**
-   * Properties that a later step must not take from the job's input, from the branches around this one, or from their items. A wait step declares
-   * them, but no event brought them in the latest visit of the wait step. Left out while there are none.
+   * Properties that a later step must not take from the job's input, from an item, or from the branches around this one. A wait step declares them,
+   * but no event brought them in the latest visit of the wait step. Left out while there are none.
    */
   readonly absentProperties?: readonly string[];
   /** Values that expressions of later steps may read, by slot (`plan/slots.ts`). Left out while there are none. */
@@ -233,7 +233,7 @@ export interface NextStep {
   readonly wakeAt: Timestamp;
 }
 
-/** The branches of the step run. If the job ended early, a resume continues the branches that have neither an output nor a collected failure. */
+/** The step's branches run. If the job ended early, a resume continues the branches that have neither an output nor a collected failure. */
 export interface ForkedStep extends StepPosition {
   readonly phase: "forked";
   readonly input: JsonValue;

@@ -144,8 +144,8 @@ function withinBound(all: readonly AnyCursor[], branches: readonly string[]): re
 }
 
 /**
- * The maximum number of values that the branches moved by timers, a resume or several events may read in one commit. A single branch may read
- * more. A value may have some megabytes. Without the bound, a thousand branches that are due at once would load a gigabyte, for which no node has
- * room.
+ * The maximum number of values that a commit may read for the branches that timers, a resume or several events move. For a single branch, a commit
+ * may read more. A value may have some megabytes. Without the bound, a thousand branches that are due at the same time would load a gigabyte, for
+ * which no node has room.
  */
 const maxValuesOfMovedBranches = 16;

@@ -22,8 +22,8 @@ function openWaits(plan: Plan, cursors: Iterable<AnyCursor>): OpenWait[] {
 }
 
 /**
- * Whether the branch is in a wait that has enough events, and that the next commit ends. Such a wait takes no more events, because a wait in another
- * branch may need them. Returns false for the main line, whose values are read whenever an event may end its wait.
+ * Whether the branch is in a wait that has enough events, so that the next commit ends the wait. Such a wait takes no more events, because a wait in
+ * another branch may need them. Returns false for the main line, whose values are read whenever an event may end its wait.
  */
 export function hasEnough(plan: Plan, { branch, stand }: AnyCursor): boolean {
   if (branch === mainBranch || stand?.phase !== "waiting") return false;
@@ -90,8 +90,8 @@ function isBefore(one: OpenWait, other: OpenWait): boolean {
 }
 
 /**
- * Gives events that became available again to waits in branches that lack these events. If a wait then has enough events, the next commit reads their
- * payloads and completes the wait.
+ * Some events became available again. Gives them to waits in branches, if the waits lack them. If a wait then has enough events, the next commit
+ * reads their payloads and completes the wait.
  */
 export function offerFreedEvents(draft: JobDraft): void {
   const { bufferedEvents } = draft.progress;

@@ -372,7 +372,10 @@ export function missingEventIds(draft: JobDraft, position: StepPosition, { event
   return eventIds.filter((eventId) => usableEvent(draft, eventId, visit) === undefined);
 }
 
-/** The number of the kept event that a wait of the current branch may use. Outside of the main line, it must have claimed the event. */
+/**
+ * The number of the kept event that a wait of the current branch may use. Outside of the main line, the event must have been sent only for this
+ * visit, or the visit must have claimed it.
+ */
 function usableEvent({ branch, progress }: JobDraft, eventId: string, visit: WaitVisit): number | undefined {
   return branch === mainBranch ? keptFor(progress, eventId, visit) : addressedTo(progress, eventId, visit);
 }

@@ -48,7 +48,7 @@ export function arrivalAlong(edge: Edge, step: StepDefinition, before: StepDefin
 
 function arrivalOfWhole(edge: Edge, before: StepDefinition, tracer: SourceTracer): Arrival {
   const whole = tracer.sourcesOfLatestOutput(edge);
-  // A step that passes the latest output on has checked it two more times: against its input definition and against its output definition.
+  // If a step passes the latest output on, it has checked that output two more times: against its input definition and against its output definition.
   const isChecked = edge.kind === "transition" && passesLatestOutputOn(before);
   const checked = isChecked ? [before.inputSchema, before.outputSchema] : [];
   return { edge, received: [whole.schema, ...checked], properties: new Map(), whole };

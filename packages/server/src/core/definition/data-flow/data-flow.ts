@@ -65,7 +65,7 @@ class DataFlow {
     return this.#tracer.isExhausted || this.#comparison.isExhausted || this.#types.isExhausted;
   }
 
-  /** Reports expressions that certainly fail, as far as their types are known. They are in the `input` and the `output` of a step. */
+  /** Reports expressions that certainly fail, as far as their types are known. Looks only at the `input` and the `output` of the step. */
   tellProblems(index: number): void {
     this.#expressions.tellProblems(index);
   }

@@ -32,7 +32,7 @@ export class KnownOutput {
     this.#fromEvents = fromEvents;
     this.#cases = known.cases ?? [known];
     this.names = new Set(this.#cases.flatMap(({ names }) => [...names]));
-    // A step that passes its input on adds only the properties that a schema names.
+    // If a step passes its input on, it adds only the properties that a schema names.
     this.effectOnOthers = isPassedOn || !this.#cases.some(mayHaveOthers) ? "leaves" : "mayGive";
   }
 

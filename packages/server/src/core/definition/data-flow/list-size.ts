@@ -3,10 +3,10 @@ import type { Schema } from "../../schema/node.ts";
 import { type ItemCount, maxItems } from "../fork-result.ts";
 
 /**
- * Describes a list of a forEach's results that is certainly, or possibly, larger than the limit of an output. Undefined when the schemas show neither.
- * The list is certainly too large if even the fewest items with the smallest outputs exceed the limit. It is possibly too large if the most items
- * with the largest outputs exceed it. If the size of an output has no upper bound, its smallest size counts instead. If the number of items has no
- * upper bound, the list is never called possibly too large.
+ * Describes a list of a forEach's results that is certainly, or possibly, larger than the limit of an output. Undefined when the schemas show
+ * neither. The list is certainly too large if even the smallest possible number of items, each with the smallest output, exceeds the limit. It is
+ * possibly too large if the largest possible number of items, each with the largest output, exceeds the limit. If the size of an output has no upper
+ * bound, its smallest size counts instead. If the number of items has no upper bound, the list is never called possibly too large.
  */
 export function describeLargeList(count: ItemCount, given: Schema, maxBytes: number): string | undefined {
   const size = fittingSizeOf(given);

@@ -45,9 +45,9 @@ export interface JobEnd {
 export type CountedEntry = Pick<HistoryEntry, "type" | "at"> & Partial<StepRunKey>;
 
 /**
- * Counts these entries of one job. When a job is resumed, its earlier end no longer counts: one is subtracted at the time of that end. The counts are
- * the same whether an entry is counted in its own commit or later, because the job's row was locked when the entry was written: everything on which
- * the entry depends had been committed before. The count is incomplete when `earlier` lacks something that the entries need.
+ * Counts these entries of one job. When a job is resumed, its earlier end no longer counts: a count of -1 is added that has the time of that end. The
+ * counts are the same whether an entry is counted in its own commit or later, because the job's row was locked when the entry was written: everything
+ * on which the entry depends had been committed before. The count is incomplete when `earlier` lacks something that the entries need.
  */
 export function countEntries(
   earlier: EarlierLife,
