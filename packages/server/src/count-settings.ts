@@ -56,7 +56,7 @@ export const countSettings = {
     1_000,
     1,
     1_000_000,
-    "The maximum number of tags of one workflow. The default is the number of tags that ListTags returns at once.",
+    "The maximum number of tags of one workflow. The default is the number of tags that ListTags returns in one answer.",
   ),
   maxWaitingRequestsPerOrganization: integer(
     "STEPWELL_MAX_WAITING_REQUESTS_PER_ORGANIZATION",

@@ -3,7 +3,7 @@ import { type CallKey, markBegun } from "../../store/jobs/job-calls.ts";
 import { inHalves } from "../in-halves.ts";
 
 /**
- * Notes in the store that a call begins, for calls that had to wait for their turn. When a node dies, the notes tell which of its calls it had begun.
+ * Stores a note that a call begins, for calls that had to wait for their turn. When a node dies, the notes tell which of its calls it had begun.
  * Calls that come while notes are being written are noted together after that.
  */
 export class BegunCalls {

@@ -207,7 +207,7 @@ export class Dispatcher {
     }
   }
 
-  /** Whether this node may begin the call. A node that was stopped for longer than its lease must not repeat what its successor has done. */
+  /** Whether this node may begin the call. A node that was paused for longer than its lease must not repeat what its successor has done. */
   async #mayBegin({ job, effect, leaseTerm, isNoted, abort }: OwedCall): Promise<boolean> {
     const { lease, isHolder, noteBegun } = this.#options;
     const { organizationId, jobId } = job;

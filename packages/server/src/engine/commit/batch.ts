@@ -84,7 +84,7 @@ interface LoadedJobs {
   readonly open: Map<string, OpenJob>;
   /** The commands whose organization is deleted, so that no job may begin there. */
   readonly gone: ReadonlySet<Command>;
-  /** The commands that need a row which another transaction has locked: of a job, an organization, a parent's call, or a tree of jobs. */
+  /** The commands that need a row which another transaction has locked: the row of a job, an organization, a parent's call, or a tree of jobs. */
   readonly held: ReadonlySet<Command>;
   readonly choices: ReadonlyMap<Command, ChosenVersion>;
   readonly plans: LoadedPlans;
@@ -163,7 +163,7 @@ async function loadJobs(
   return { children, open, gone, held, choices, plans, parked, keptEvents, audited: [] };
 }
 
-/** Loads payloads of events. Mostly it reads nothing: the store is asked only for jobs that hold events which a wait may read in this batch. */
+/** Loads payloads of events. Mostly it reads nothing: it asks the store only if a job holds events which a wait may read in this batch. */
 async function loadPayloads(
   transaction: Transaction,
   factsByJob: ReadonlyMap<string, readonly FactCommand[]>,

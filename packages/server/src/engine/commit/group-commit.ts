@@ -120,7 +120,7 @@ export class GroupCommit {
       throw new ServiceError("UnavailableError", detail, { retryAfterSeconds });
     }
     if ((this.#queuedByOrganization.get(organizationId) ?? 0) < maxQueuedFactsPerOrganization) return;
-    const detail = `On this node, ${maxQueuedFactsPerOrganization} changes of this organization already wait to be written, which is its share of the queue. Try again in a moment, and send fewer at once. The operator can change the share with STEPWELL_MAX_QUEUED_FACTS_PER_ORGANIZATION.`;
+    const detail = `On this node, ${maxQueuedFactsPerOrganization} changes of this organization already wait to be written, which is its share of the queue. Try again in a moment, and send fewer at the same time. The operator can change the share with STEPWELL_MAX_QUEUED_FACTS_PER_ORGANIZATION.`;
     throw new ServiceError("RateLimitError", detail, { retryAfterSeconds });
   }
 
@@ -246,7 +246,7 @@ class Group {
     }
   }
 
-  /** Defers the commands of organizations that have deferred commands already, so that they keep their order. Returns the other commands. */
+  /** Defers each command whose organization has a command in `#deferred` already, so that their order stays the same. Returns the other commands. */
   #deferAfterDeferred(part: readonly Waiting[]): readonly Waiting[] {
     const organizationIds = new Set(this.#deferred.map(({ command }) => command.organizationId));
     const isLater = ({ command }: Waiting) => organizationIds.has(command.organizationId);
@@ -278,7 +278,7 @@ class Group {
     else this.#options.onDefect(error, command);
     const parked = isOfJob ? parking.findTrial(command.jobId) : undefined;
     if (parked !== undefined && error instanceof StatementGivenUpError && isOutcome(command)) {
-      // The outcome of a call must not be lost because the database has too little time or memory for a while, so it is tried again. The outcome that
+      // When the database has too little time or memory for a while, the outcome of a call must not be lost, so it is tried again. The outcome that
       // a worker sent is tried again only until the deadline of the worker's request, because the worker then sends it again.
       const pauseMs = Math.max(parked.retryInMs, retryStoreMs);
       if (sender === "engine" || performance.now() + pauseMs < waiting.deadline) {
@@ -434,7 +434,7 @@ function isOutcome(command: Command): boolean {
 
 function tooCostly(): ServiceError {
   const message =
-    "Reading, checking and writing this organization's values takes more time than its share on this node. Nothing was changed. Send fewer jobs and events at once, make the values smaller, or make the schemas simpler: patterns and large enumerations cost most.";
+    "Reading, checking and writing this organization's values takes more time than its share on this node. Nothing was changed. Send fewer jobs and events at the same time, make the values smaller, or make the schemas simpler: patterns and large enumerations cost most.";
   return new ServiceError("RateLimitError", message, { retryAfterSeconds: 1 });
 }
 

@@ -11,8 +11,8 @@ export interface Held {
 }
 
 /**
- * Makes the state after the row was found locked, for the first time or again. The pause doubles each time, up to ten times the first pause. The
- * deadline is the one that was set the first time.
+ * Makes the state after the row was found locked, for the first time or again. The pause doubles each time, until it is ten times as long as the
+ * first pause. The deadline is the one that was set the first time.
  */
 export function heldAgain(before: Held | undefined, deadline: number, isWaitedFor: boolean): Held {
   const firstPauseMs = isWaitedFor ? shortLockTimeoutMs : passedOverPauseMs;
@@ -29,5 +29,5 @@ export function heldByOthers(cause: Error): ServiceError {
   return new ServiceError("UnavailableError", message, { retryAfterSeconds: 2, cause });
 }
 
-/** The first pause before a command whose row was skipped is tried again. */
+/** The first pause of a command whose row was skipped, before the command is tried again. */
 const passedOverPauseMs = 5;

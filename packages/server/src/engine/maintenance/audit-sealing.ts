@@ -75,8 +75,9 @@ async function sealBatch({ database, now, key }: AuditSealingOptions, organizati
 }
 
 /**
- * Finds the next entries to seal. Skips an entry that is on the list of unsealed entries, but is missing or sealed already. If another node has not
- * just sealed it, somebody tampered with it. It then stays on the list for a verification to find, and does not stop other entries from being sealed.
+ * Finds the next entries to seal. Skips an entry that is on the list of unsealed entries, but is missing or sealed already: either another node
+ * sealed it a moment ago, or somebody tampered with it. In the second case, the entry stays on the list for a verification to find, and does not stop
+ * other entries from being sealed.
  */
 async function findUnsealed(transaction: Transaction, organizationId: string): Promise<EntryText[]> {
   let entryIds: readonly string[] = [];

@@ -32,9 +32,10 @@ export class JobTelling<Found extends { readonly organizationId: string }> {
   }
 
   /**
-   * Tells the jobs of each organization in the given order. Returns at `endMs` (a reading of `performance.now()`) at the latest. None of the jobs may
-   * belong to a busy organization. The given `tell` tells one job, and returns whether this changed the job. After `endMs`, the telling stops as soon
-   * as any job has changed. Before the first change it goes on, because jobs that cannot be changed would be first again in the next round.
+   * Tells the jobs of each organization in the given order. Returns at `endMs` (a reading of `performance.now()`) at the latest, but the telling may
+   * go on after that. None of the jobs may belong to a busy organization. The given `tell` tells one job, and returns whether this changed the job.
+   * After `endMs`, the telling stops as soon as any job has changed. Before the first change it goes on, because jobs that cannot be changed would be
+   * first again in the next round.
    */
   async tell(
     found: readonly Found[],

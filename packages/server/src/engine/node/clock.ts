@@ -2,7 +2,7 @@ import type { Timestamp } from "../../core/time.ts";
 
 /**
  * This node's copy of the database's clock, for all times and ids. Each heartbeat sets it. Between two heartbeats, it runs on with the monotonic
- * timer, so a jump of the machine's own clock moves no timer and no id.
+ * timer. So a jump of the machine's clock moves no timer and no id, if the database runs on another machine.
  */
 export class DatabaseClock {
   #offset: number;

@@ -63,7 +63,10 @@ function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** The failure of an aborted call. The dispatcher owns the signal and makes its own text for this outcome. This text is for other callers. */
+/**
+ * The failure of an aborted call. The dispatcher owns the signal and makes its own text for this outcome. The text of this function is for other
+ * callers.
+ */
 function abandoned({ signal, timeoutMs }: FailedCall): CallFailure {
   if ((signal.reason as { name?: unknown } | undefined)?.name === "TimeoutError") return timedOut(timeoutMs);
   return failed("ordinary", {
