@@ -108,7 +108,7 @@ type CallFact = Omit<CallOutcome, "at">;
  */
 function dueBranches(state: JobState, facts: readonly UntimedFact[], at: Timestamp): readonly string[] {
   if (state.status === "SUCCEEDED") return [];
-  const { cursors } = state;
+  const cursors: readonly AnyCursor[] = state.cursors;
   const isResumed = state.status !== "RUNNING" || facts.some(({ type }) => type === "job.resumed");
   const moved = isResumed
     ? cursors
