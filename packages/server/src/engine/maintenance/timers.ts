@@ -41,8 +41,8 @@ const minShare = 20;
 
 /**
  * Wakes what is due: pending jobs, running jobs that continue in another commit, next attempts, ends of sleeps, timeouts of waits and of whole jobs.
- * The poll finds every timer. The hint from the node that set a timer only makes the poll come at the right time. When two nodes find the same job,
- * the second node finds nothing due once it has locked the row.
+ * The poll finds every timer. A node that sets a timer gives its own poll a hint, so that the poll comes at the right time. When two nodes find the
+ * same job, the second node finds nothing due once it has locked the row.
  *
  * When fewer jobs are due than one round can take, the search finds all of them. Otherwise, and after a round that was cut short, the versions with
  * due jobs also take turns: each round continues after the version at which the last round stopped. The jobs of each organization are told
@@ -100,8 +100,8 @@ interface Turn {
 }
 
 /**
- * Looks for versions with due jobs, and then for these jobs. If the search for versions takes long, it ends early, and the next round continues with
- * the versions after it. The jobs of the versions found so far are still looked for.
+ * Looks for versions with due jobs, and then for these jobs. If the search for versions takes long, it ends early, and the next round continues where
+ * the search ended. The jobs of the versions found so far are still looked for.
  */
 async function takeTurn(
   database: Database,

@@ -44,7 +44,7 @@ export function vacuumDuty(upkeep: Upkeep): Duty {
       await upkeep.vacuum("metric_change");
       await upkeep.vacuum("job_call");
       await upkeep.vacuum("job_notice");
-      // The other tables change rarely, so only their age makes a vacuum necessary.
+      // Tables that are not named in this file change rarely, so only their age makes a vacuum necessary.
       await upkeep.freezeOldest(oldTransactions);
       return undefined;
     },

@@ -64,7 +64,7 @@ export class Parking {
     return this.#jobs.find(jobId);
   }
 
-  /** Like `findJob`, but also finds a job that it is time to try again. Undefined once the job has gone on. */
+  /** Like `findJob`, but also finds a job whose pause is over. Undefined once the job has gone on. */
   findTrial(jobId: string): Parked | undefined {
     return this.#jobs.findTrial(jobId);
   }

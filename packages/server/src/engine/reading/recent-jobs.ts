@@ -45,8 +45,8 @@ export class RecentJobs {
   }
 
   /**
-   * Drops the jobs that changed longest ago, which come first because a Map keeps the order of insertion. Several jobs are dropped at once: to find
-   * its first key, a Map has to pass all deleted keys at its beginning.
+   * Drops the jobs that changed longest ago, which come first because a Map keeps the order of insertion. It drops several jobs together,
+   * because a Map passes all deleted keys at its beginning each time it looks for its first key.
    */
   #dropOldest(): void {
     for (const oldest of this.#snapshots.keys().take(droppedAtOnce)) this.#drop(oldest);

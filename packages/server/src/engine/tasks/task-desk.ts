@@ -30,7 +30,8 @@ export interface Poll extends QueueKey {
 
 /**
  * Hands tasks out to the workers that ask this node. All durable data is in the store: a poll lives in memory only, and a task that becomes due while
- * no worker waits stays in its row. A commit of this node that puts a task into a queue calls `ring`; tasks from other nodes are found by polling.
+ * no worker waits stays in its row. A commit of this node that puts a task into a queue calls `ring`. For tasks from other nodes, `pollDuty` asks the
+ * store again and again.
  */
 export class TaskDesk {
   readonly #options: TaskDeskOptions;

@@ -32,7 +32,7 @@ export interface WaiterOffersOptions<Waiter extends { readonly worker: string }>
    * Reserves the places of waiting workers for the tasks of a queue, one place for each of `count` tasks. Reserves none when there are fewer places.
    */
   readonly reserve: (key: QueueKey, count: number) => readonly Waiter[];
-  /** Ends all reservations at once. Hands over the tasks, and lets the polls that get no task continue to wait. */
+  /** Hands over the tasks and lets the polls that get no task continue to wait. All reservations end. */
   readonly end: (reserved: ReadonlySet<Waiter>, handed: readonly HandedOver<Waiter>[]) => void;
 }
 

@@ -125,8 +125,8 @@ function verifyAuditRoute(app: App, parts: ServerParts): void {
 }
 
 /**
- * Returns a function that verifies the trail of an organization only once at a time: a caller that asks in the meantime gets the result of the run
- * under way.
+ * Returns a function that runs at most one verification of an organization's trail at a time: a caller that asks in the meantime gets the result of
+ * the run under way.
  */
 function sharedVerification({
   database,

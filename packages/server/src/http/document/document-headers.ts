@@ -141,7 +141,7 @@ function referencesTo(names: readonly HeaderName[]): Readonly<Record<string, Ref
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** `required` means that every answer that lists the header has it. */
+/** `required` means that the header is never missing where the document lists it for an answer. */
 const headers = {
   "X-Request-Id": {
     description: "The id of this attempt of the request. It is also in the service's log and in the audit trail.",

@@ -16,8 +16,8 @@ const maxCallers = 10_000;
 
 /**
  * Writes a row of the audit trail for each 403 of an operation that the audit trail also records when it succeeds. The row is written before the
- * answer is sent. Of equal denials of one caller (same operation, body and target), one is written in a second. All denials of one caller together
- * get at most sixty rows in a minute. The field `unrecorded` of the caller's next row says how many denials were left out.
+ * answer is sent. Equal denials of one caller (same operation, body and target) get at most one row per second. All denials of one caller together
+ * get at most sixty rows per minute. The field `unrecorded` of the caller's next row says how many denials were left out.
  */
 export class AuditDenials {
   readonly #database: Database;
@@ -131,7 +131,7 @@ function organizationOf({ params, caller }: FastifyRequest): string | undefined 
  * accepted.
  */
 function hashOfBody({ body, raw, routeOptions }: FastifyRequest): string | Promise<string> {
-  // A request whose client hung up gives no more data, and not even an event.
+  // When the client has hung up, no more data comes, and none of the events for which the code below waits.
   if (raw.readableEnded || raw.destroyed) return hash("sha256", JSON.stringify(body ?? null));
   const digest = createHash("sha256");
   let left = routeOptions.bodyLimit ?? 0;

@@ -46,7 +46,7 @@ function announce(reply: FastifyReply, { policy, limit, remaining }: Quota, seco
   reply.header("ratelimit", `"${policy}";r=${remaining};t=${seconds}`);
 }
 
-/** Notes for the answer's headers how many requests of the organization may wait on this node, and how many do. */
+/** Stores in the request how many requests of the organization may wait on this node, and how many do. The answer's headers show both. */
 export function noteWaiting(
   request: FastifyRequest,
   { engine, rateLimits }: Pick<ServerParts, "engine" | "rateLimits">,

@@ -152,7 +152,7 @@ function listJobEventsRoute(app: App, parts: ServerParts): void {
         found.moreAfter?.toString(),
       );
       const loaded = await plans.load(database, [{ organizationId, ...version }]);
-      // The plan is needed only to suggest the right id for a misspelled one. So the answer does without a plan that this node cannot load.
+      // The plan is needed only to suggest the right id for a misspelled one. If this node cannot load the plan, the answer suggests no id.
       const listed = loaded.plans.get(version.versionId)?.listedEventIds ?? new Set<string>();
       const events = rows.map((event) => renderEvent(event, version.versionNumber, listed));
       return await largeAnswer(reply, { events, ...next });

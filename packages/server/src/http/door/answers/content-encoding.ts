@@ -1,6 +1,6 @@
 import type { FastifyReply } from "fastify";
 
-/** Tells by its Accept-Encoding whether a client takes answers in this encoding. */
+/** Tells whether a client with this Accept-Encoding takes answers in this encoding. */
 export function takesEncoding(accepted: string | readonly string[] | undefined, encoding: string): boolean {
   return String(accepted ?? "")
     .split(",")

@@ -4,7 +4,7 @@ import type { ServerParts } from "../app.ts";
 /** If a client takes longer than this for a piece, its answer counts as unread. */
 const slowMs = 1_000;
 /**
- * The room that an answer takes while its client reads slowly, in characters. About as much is in memory: the latest part that was read from the
+ * The room, in characters, that an answer takes while its client reads slowly. About as much is in memory: the latest part that was read from the
  * store, and what the connection has not sent yet.
  */
 const keptSize = 2_000_000;
