@@ -35,7 +35,7 @@ export async function examineInstallation(
 async function examineServer(config: Config): Promise<Finding[]> {
   const databaseUrl = config.databaseUrl ?? "";
   let isPooled = false;
-  // A pooler that drops prepared statements is one of the findings and must not hide the other findings, so none are used here.
+  // A pooler that drops prepared statements is one of the findings and must not hide the other findings, so no prepared statements are used here.
   const database = await openHome({ ...config, preparedStatements: false }, { onPooler: () => (isPooled = true) });
   try {
     const facts = await reachServer(database, { databaseUrl, timeoutMs: 0, onWaiting: () => {} });
@@ -74,7 +74,8 @@ async function examineEmbedded(config: Config): Promise<Finding[]> {
     }
   } catch (error) {
     if (!(error instanceof DirectoryLockedError)) return [problem("database", messageOf(error))];
-    const left = "durability, schema and secret key are checked at its start, or by this command once it is stopped";
+    const left =
+      "durability, schema and secret key are checked when a service starts, or by this command when the process is stopped";
     return [ok("database", `A running process holds the embedded store: ${left}.`)];
   }
   const synced =
@@ -87,7 +88,7 @@ async function examineEmbedded(config: Config): Promise<Finding[]> {
   return [...findings, synced];
 }
 
-/** Judges the content of the store, whether it is embedded or on a server. */
+/** Judges the content of the store, of an embedded store as well as of one on a server. */
 async function examineStore(database: Database, config: Config): Promise<Finding[]> {
   const { applied, known } = await readSchema(database);
   const megabytes = Math.ceil((await databaseBytes(database)) / 1024 / 1024);

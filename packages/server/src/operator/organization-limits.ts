@@ -51,7 +51,7 @@ function unknownOrganization(organizationId: string): ServiceError {
 function explainLock(error: unknown): never {
   if (!(error instanceof DirectoryLockedError)) throw error;
   throw new Error(
-    "A running service holds the embedded store. Stop it, set the limits, and start it again; with a PostgreSQL server (DATABASE_URL) that is not needed.",
+    "A running service holds the embedded store. Stop it, set the limits, and start it again. A service with a PostgreSQL server (DATABASE_URL) need not be stopped.",
     { cause: error },
   );
 }

@@ -133,7 +133,7 @@ function auditedFields({ description, permissions }: NewRole) {
 }
 
 function builtInName(name: string): ServiceError {
-  const detail = "is the name of a built-in role; choose another";
+  const detail = "is the name of a built-in role; choose another name";
   return new ServiceError("ValidationError", `\`${name}\` ${detail}.`, { problems: [{ pointer: "/name", detail }] });
 }
 

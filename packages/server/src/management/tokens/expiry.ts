@@ -66,7 +66,7 @@ export function requireNoLongerLife(expiresAt: Timestamp | null, callerEnd: Time
 /** Throws 403 for a token that outlives the caller's own: the caller may not give such a token more rights, and may not get its secret. */
 export function requireAsLongALife(expiresAt: Timestamp | null, callerEnd: Timestamp | null): void {
   if (!outlives(expiresAt, callerEnd)) return;
-  const detail = `This token is valid for longer than the token that you call with, which ends at ${toTime(callerEnd)}. So you can take rights from it and revoke it, but not give it more rights or a new secret. Sign in, or use a token that is valid as long.`;
+  const detail = `This token is valid for longer than the token that you call with, which ends at ${toTime(callerEnd)}. So you can take rights from it and revoke it, but not give it more rights or a new secret. Sign in, or use a token that is valid for at least as long.`;
   throw new ServiceError("AuthorizationError", detail);
 }
 

@@ -153,7 +153,7 @@ const updateMemberRolesRow = statement<never>(
   "UPDATE member SET roles = $3 WHERE organization_id = $1 AND user_id = $2",
 );
 
-/** Renames the role for every member who has it, whether a person or an identity provider's mapping gave it. */
+/** Renames the role for every member who has it. Both the roles that people gave and those of an identity provider's mapping are renamed. */
 export async function renameRoleOfMembers(transaction: Transaction, renamed: RenamedRole): Promise<void> {
   await transaction.query(renameRoleOfMemberRows, [renamed.organizationId, renamed.from, renamed.to]);
 }

@@ -123,7 +123,7 @@ function startParameters(bufferMb: number): string[] {
     fsync: "on",
     wal_sync_method: "fsync",
     shared_buffers: `${bufferMb}MB`,
-    // Each vacuum freezes what it looks at. Otherwise a whole table would have to be frozen at once some day, which would stop the process for a long time.
+    // Each vacuum freezes what it looks at. Otherwise a whole table would have to be frozen in one go some day, and the process would stop for long.
     vacuum_freeze_min_age: "0",
     jit: "off",
   };

@@ -32,7 +32,7 @@ export class FairQueue<Item> {
       const running = this.#running.get(owner) ?? 0;
       if (running >= this.#maxRunningPerOwner || (running > 0 && this.#isOneAtATime(owner))) continue;
       const item = items.shift();
-      // The owner's turn is over, so it moves to the end of the line, or leaves it.
+      // The owner's turn is over, so the owner moves to the end of the line, or leaves the line.
       this.#waiting.delete(owner);
       if (items.length > 0) this.#waiting.set(owner, items);
       if (item === undefined) continue;

@@ -1,8 +1,8 @@
 import type { Database, Queryable } from "./database.ts";
 
 /*
- * Reads rows by their keys in parts of a few organizations. Each statement names its organizations in an array, from which the shard is known. The
- * way in which the statement uses the keys decides how large a part may be.
+ * Divides keys into parts, so that each statement reads the rows of one part: the keys of a few organizations. The statement names these
+ * organizations in an array, from which the shard is known. The way in which the statement uses the keys decides how large a part may be.
  */
 
 export interface PartSize {

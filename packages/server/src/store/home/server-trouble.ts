@@ -40,8 +40,8 @@ export function serverTrouble(error: unknown, databaseUrl: string): ServerTroubl
 }
 
 /**
- * Whether the error is about the address. The driver throws before it connects when it cannot parse the address, or when it cannot read a TLS file
- * that the address names.
+ * Whether the error is about the address. When the driver cannot parse the address, or cannot read a TLS file that the address names, it
+ * throws before it connects.
  */
 function isOfAddress(error: Error, databaseUrl: string): boolean {
   if ("code" in error && error.code === "ERR_INVALID_URL") return true;

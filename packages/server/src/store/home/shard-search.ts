@@ -123,8 +123,8 @@ function elementOf(value: unknown): string {
 
 /**
  * Combines the answers of the workers into one. Each answer is in the statement's order and within its limit. When the statement names columns for
- * merging, the rows are merged in the order of these columns. Otherwise they are taken from the workers by turns, so that the limit leaves no worker
- * out.
+ * merging, the rows are merged in the order of these columns. Otherwise the rows are taken from the workers by turns, so that the limit leaves no
+ * worker out.
  */
 function merge<Row>(answers: readonly Row[][], { text, merged }: Statement<Row>, values: readonly unknown[]): Row[] {
   const rows = merged?.order === undefined ? byTurns(answers) : inOrder(answers.flat(), merged.order);

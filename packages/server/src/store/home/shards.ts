@@ -86,8 +86,9 @@ export class Shards {
 }
 
 /**
- * Makes the tables that belong to no organization, such as those of people and their sessions, known to Citus. Citus commits a transaction
- * that changes such a table and a table with rows of organizations only if it knows both. Nodes that start at the same time wait for each other.
+ * Tells Citus about the tables that belong to no organization, such as those of people and their sessions. When a transaction changes such a table
+ * and also a table with rows of organizations, Citus commits the transaction only if it knows both tables. Nodes that start at the same time wait for
+ * each other.
  */
 async function makeKnown(db: Pick<Database, "query" | "transaction">): Promise<void> {
   if ((await db.query(findUnknownTable, [])).length === 0) return;

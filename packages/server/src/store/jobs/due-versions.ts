@@ -13,7 +13,7 @@ export interface DueVersion extends VersionKey {
 /** The versions and organizations that a search for due versions leaves out. */
 export interface LeftOutVersions {
   readonly versionIds: readonly string[];
-  /** The search leaves out the jobs of these organizations that may need a call. */
+  /** The organizations of which the search leaves out the jobs that may need a call. */
   readonly fullOrganizationIds: readonly string[];
 }
 
@@ -52,7 +52,7 @@ export async function findDueVersions(
     limit,
   ]);
   // The statement searches twice: for jobs that wait for events, and for other jobs. On a Citus cluster it does so on each server. Each search may
-  // stop at its limit. After the first version at which one stopped, rows may be missing, so the versions after it are left to the next call.
+  // stop at its limit. After the first version at which a search stopped, rows may be missing, so the versions after it are left to the next call.
   const end = rows.findIndex(({ isEnd }) => isEnd);
   const complete = (end < 0 ? rows : rows.slice(0, end + 1)).map(({ isEnd: _, ...version }) => version);
   return {

@@ -48,8 +48,8 @@ export async function readEventSlice(
 }
 
 /**
- * A statement reads no further event once the payloads so far may have this many bytes. A page of 200 payloads of a MiB each would keep the server
- * and this node from other work for seconds.
+ * A statement reads no further event once the upper bounds (`mostBytes`) of the payloads so far add up to this many bytes. A page of 200 payloads of
+ * a MiB each would keep the server and this node from other work for seconds.
  */
 const maxSliceSize = 4_000_000;
 

@@ -11,8 +11,8 @@ export interface LockedCalls {
 }
 
 /**
- * Locks calls that this node holds, so that each of them stays until its child is made. Does not wait for other transactions. A call that is neither
- * in `locked` nor in `held` is over, is held by another node, or was handed over to its child.
+ * Locks calls that this node holds, so that each of them stays until its child is made. Does not wait for other transactions. A call that is in
+ * neither list is over, belongs to another node now, or was handed over to its child.
  */
 export async function lockCalls(
   transaction: Transaction,

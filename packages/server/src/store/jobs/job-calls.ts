@@ -324,8 +324,8 @@ export interface TakenCall extends CallKey {
 
 /**
  * Takes calls over from a dead node, or takes back calls that this node has forgotten (`deadNodeId` is then this node). All calls belong to one
- * group of organizations. Returns the calls that this node holds now. The other calls were taken by another node, or are over. A call keeps its epoch
- * and the mark that it had begun until this node has told the job about the takeover. After that, answers to the old call are dropped.
+ * group of organizations. Returns the calls that this node holds now. The other calls were taken by another node, or are over. Until this node
+ * has told the job about the takeover, a call keeps its epoch and the mark that it had begun. After that, answers to the old call are dropped.
  */
 export async function takeOverCalls(
   db: Queryable,

@@ -150,7 +150,7 @@ function fieldOf(column: string): string {
 
 function isoOrNull(at: Timestamp | null): string | null {
   if (at === null) return null;
-  // The times in one commit are often equal, so the text of the last time is kept, and often serves for the next column too.
+  // The times in one commit are often equal, so the text of the previous time is kept, and often serves for the next column too.
   if (at !== latest.at) latest = { at, text: new Date(at).toISOString() };
   return latest.text;
 }

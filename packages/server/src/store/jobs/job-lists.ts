@@ -111,7 +111,7 @@ interface Slice {
 }
 
 /**
- * Yields one slice with all jobs, or slices of `sliceRows` rows each, so that other reads have their turn in between. The first of these is shorter,
+ * Yields one slice with all jobs, or slices of `sliceRows` rows each, so that other reads have their turn in between. The first slice is shorter,
  * because it is enough for most pages.
  */
 async function* slicesOf(db: Reader, search: JobSearch, order: Order, fromJobId: string | null): AsyncGenerator<Slice> {

@@ -100,8 +100,8 @@ export async function readValuesInPortions(
   while (start < numbers.length && (left > 0 || start < freeCount)) {
     const wanted = numbers.slice(start).map((valueNumber) => ({ ...key, valueNumber }));
     const isLast = left <= portionBytes;
-    // Except in the last portion, the first value is read even if it is larger than a portion. If it is also larger than what is left of `maxBytes`,
-    // it is left out below. The first `freeCount` values are always kept.
+    // Except in the last portion, the first value of a portion is read even if it is larger than `portionBytes`. If it is also larger than what is
+    // left of `maxBytes`, it is dropped below, unless it is one of the first `freeCount` of all values.
     const freeOfPortion = isLast ? Math.max(0, freeCount - start) : Math.max(1, freeCount - start);
     const portion = await readValues(db, wanted, isLast ? left : portionBytes, freeOfPortion);
     const portionSize = portion.reduce((sum, { bytes }) => sum + bytes, 0);

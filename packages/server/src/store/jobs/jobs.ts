@@ -377,7 +377,7 @@ const findCommit = statement<{ found: number }>(
 
 /**
  * The keys as two parameters. Statements that take their rows from JSON also name the jobs in an array. The array shows the planner that few rows are
- * wanted. So it uses the key, and does not read and join all jobs of an organization.
+ * wanted. So the planner uses the primary key, and does not read and join all jobs of an organization.
  */
 export function keyArrays(keys: readonly JobKey[]): [string[], string[]] {
   return [organizationsOf(keys), [...new Set(keys.map(jobIdOf))]];
