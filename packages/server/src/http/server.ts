@@ -209,7 +209,7 @@ function createApp(config: Config, basePath: string, headers: Readonly<Record<st
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: config.headersTimeoutMs,
       requestTimeout: config.requestTimeoutMs,
-      // The timeouts are checked this often. With the default of 30 s, a timeout could come up to 30 s late.
+      // The timeouts are checked this often. With the default of 30 s, a timeout could be late by up to 30 s.
       connectionsCheckingInterval: Math.min(1_000, config.headersTimeoutMs),
     },
     frameworkErrors: (error, request, reply) => {

@@ -195,7 +195,7 @@ async function circumstancesOf(parts: ServerParts, whole: WholeJob, caller: Call
   const { organizationId, jobId } = job;
   const plan = await planOfJob(parts, job);
   const call = await callToExplain(parts, job);
-  // Calls of other jobs cannot delay a job that waits for events or has ended.
+  // A job that has ended needs no room. A job that waits for events seldom does: only if another branch of it has a call to make.
   const mayNeedRoom = job.finishedAt === null && awaitedEventIds(job.state) === null;
   const held = mayNeedRoom ? await countHeldCalls(database, organizationId) : [];
   return {

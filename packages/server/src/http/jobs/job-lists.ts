@@ -141,7 +141,8 @@ interface Filters {
 
 function searchOf(organizationId: string, filters: Filters, workflowIds: readonly string[] | null): JobSearch {
   const { versionId, workflowVersionNumber, awaitingEventId, isWaiting } = filters;
-  // With one workflow id, an index gives the jobs in order. With several ids, the jobs would have to be sorted first.
+  // With one workflow id, an index gives the jobs in order. Several ids are only a filter, because jobs that this index gave for several ids would
+  // have to be sorted first.
   const workflowId = filters.workflowId ?? (workflowIds?.length === 1 ? workflowIds[0] : undefined);
   // Only running jobs wait, and there is an index of running jobs.
   const status = filters.status ?? (isWaiting === true ? "RUNNING" : undefined);

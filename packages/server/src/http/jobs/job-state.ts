@@ -16,7 +16,7 @@ const metadataFields = {
   updatedAt: Type.String({ ...Time, description: "The time of the latest change of the job and its state." }),
   contentLengthBytes: Type.Integer({ minimum: 0, description: "The length of the state as JSON text in UTF-8." }),
   warnings: Type.Array(Type.String(), {
-    description: "Warnings about what the state leaves out because it would be too large.",
+    description: "Warnings about what is left out of the state, which would otherwise be too large.",
   }),
 };
 

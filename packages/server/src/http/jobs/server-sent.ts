@@ -9,7 +9,7 @@ import { isStillAllowed } from "../door/authorization.ts";
 
 /** While a stream is quiet, it checks this often whether its caller still has access. */
 export const lookMs = 1_000;
-/** The part of a history that a stream reads at once, and keeps in memory while its client reads slowly. `maxSize` is in characters and members. */
+/** The part of a history that a stream reads in one go, and keeps in memory while its client reads slowly. `maxSize` is in characters and members. */
 export const slice = { limit: 200, maxSize: 1_000_000 };
 
 /** Proxies must not buffer entries. The connection closes when the stream ends, because an open connection would delay the stop of the server. */

@@ -9,7 +9,7 @@ import { showProblem } from "./problem-page.ts";
 /** An office behind one address begins fewer sign-ins than this in a minute, and the rows of this many sign-ins take little space. */
 const maxPerMinute = 600;
 
-/** The endpoints at which an unknown caller makes the provider store a row, for up to an hour. */
+/** The endpoints at which an unknown caller makes the provider write a row, which stays for up to an hour. */
 const beginnings: ReadonlySet<string> = new Set([
   guarded.authorization,
   guarded.deviceCodePage,

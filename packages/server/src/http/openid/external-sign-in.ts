@@ -62,7 +62,7 @@ class Journeys {
 
   /**
    * Redirects to an address below the path of the sign-in, to which browsers send the cookies of the sign-in. The issuer cannot redirect there by
-   * itself, because it knows only one fixed address for each provider.
+   * itself, because only one fixed address is registered at it for each provider of the configuration.
    */
   sendOn(ctx: KoaContextWithOIDC, id: string): void {
     const uid = interactionIdOf(new URLSearchParams(ctx.querystring).get("state"));

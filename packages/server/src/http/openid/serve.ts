@@ -30,7 +30,8 @@ interface Observers {
 
 /**
  * Serves `/oidc`: the endpoints of OpenID Connect, and the pages to sign in. They belong to a protocol and are not operations of the API. They are
- * not routes of the framework either, so its parsing of bodies and its declarations do not apply. `docs/api.md` describes them.
+ * not routes of the framework either, so its parsing of bodies and its declarations do not apply. `docs/api.md` describes the endpoints and
+ * the pages.
  */
 export function serveOpenId(app: App, parts: ServerParts, { logger, metrics }: Observers): void {
   const { engine, config, secrets, openId, authenticator, basePath, publicUrl, closing } = parts;

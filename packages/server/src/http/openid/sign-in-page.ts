@@ -18,7 +18,7 @@ import { openFirstStep, sealFirstStep } from "./sign-in-steps.ts";
 const wrongPassword = "The e-mail address or the password is not right.";
 const wrongCode = "The code is not right, or was used already. Wait for the next code.";
 
-/** The page where people sign in, with a password and then, if the account has one, a second factor. */
+/** The page where people sign in with a password, and then with a second factor if the account has one. */
 export function signInPage(provider: Provider, parts: ServerParts, look: Look): Middleware {
   const site = { provider, parts, look };
   return async (ctx, next) => {
@@ -49,7 +49,8 @@ async function answer(
   if (form.has("cancel")) return goTo(ctx, await cancelSignIn(provider, ctx));
   const firstStep = openFirstStep(secrets, interaction.uid, form.get("firstStep"), engine.now());
   const { email, password } = firstStep ?? { email: form.get("email") ?? "", password: form.get("password") ?? "" };
-  // People whose e-mail domain has a provider sign in only there. So somebody who is removed at the provider cannot sign in here any more.
+  // If a person's e-mail domain has a provider, the person signs in only there. So somebody who is removed at the provider cannot sign in here any
+  // more.
   const theirs = singleSignOn.forEmail(email.trim());
   const action = signInPath(publicUrl(), interaction.uid);
   if (theirs !== undefined) return showWayOut(ctx, look, action, theirs, email.trim());

@@ -112,7 +112,7 @@ const MetricSchema = Type.Object(
     incompleteBefore: Type.Optional({
       ...Time,
       description:
-        "Some jobs from before this time are not counted yet. An earlier release ran them, and the service still counts them in the background.",
+        "Some jobs from before this time are not counted yet. An earlier release ran them, and the service is counting them in the background.",
     }),
   },
   { description: "The series." },

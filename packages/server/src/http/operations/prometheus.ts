@@ -88,7 +88,7 @@ export class Metrics implements RequestMetrics {
     );
     this.#gauge(
       "stepwell_requests_waiting",
-      "Requests and streams that wait for jobs or tasks.",
+      "Requests and streams that wait for jobs or tasks. A stream of several jobs counts once for each job.",
       () => this.#gauges?.().waitingRequests,
     );
     this.#gauge(
@@ -191,7 +191,7 @@ const queueGauges: readonly (readonly [name: string, help: string, measure: (que
   ["waiting", "The number of tasks that wait for a worker, counted up to 10,000.", ({ waitingCount }) => waitingCount],
   ["held", "The number of tasks that workers hold, counted up to 10,000.", ({ heldCount }) => heldCount],
   ["oldest_seconds", "The time for which the oldest waiting task has been due.", ({ oldestSeconds }) => oldestSeconds],
-  ["workers", "The number of workers that asked in the last five minutes.", ({ workerCount }) => workerCount],
+  ["workers", "The number of workers that asked for tasks in the last five minutes.", ({ workerCount }) => workerCount],
   ["paused", "1 while the queue is paused, otherwise 0.", ({ isPaused }) => Number(isPaused)],
 ];
 

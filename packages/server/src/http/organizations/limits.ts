@@ -10,7 +10,7 @@ const LimitSchema = Type.Object(
   {
     name: oneOf([...maximumNames, "planMemoryMb"], {
       description:
-        "The name of the limit. `members` counts open invitations too. `waitingRequests` counts streams, and requests with `waitSeconds`. `storedMb` is what jobs and versions store, in megabytes. `planMemoryMb` is the memory for compiled definitions, in megabytes; when it is full, the definitions that were used longest ago are removed from it.",
+        "The name of the limit. `members` counts open invitations too. `waitingRequests` counts streams, and requests with `waitSeconds`; a stream of several jobs counts once for each job. `storedMb` is what jobs and versions store, in megabytes. `planMemoryMb` is the memory for compiled definitions, in megabytes; when it is full, the definitions that were used longest ago are removed from it.",
     }),
     maximum: Type.Integer(),
     usedCount: Type.Integer({

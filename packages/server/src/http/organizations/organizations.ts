@@ -150,7 +150,7 @@ function updateOrganizationRoute(app: App, parts: ServerParts): void {
         tags: ["organizations"],
         summary: "Change an organization",
         description:
-          "You can change the names of the organization, and whether it requires a second factor of its members. Only a person who has a second factor, or who signs in at an external issuer, can require one. Any other person gets 409, and an API token gets 403. The requirement takes effect on every node within a second.",
+          "You can change the names of the organization, and whether it requires a second factor of its members. Only a person who has a second factor, or who signs in at an external issuer, can require a second factor. Any other person gets 409, and an API token gets 403. The requirement takes effect on every node within a second.",
         params: OrganizationParams,
         headers: PreconditionHeaders,
         body: closed(

@@ -23,7 +23,7 @@ const SignInProviderSchema = Type.Object(
     }),
     trustsEmail: Type.Boolean({
       description:
-        "True when the service trusts e-mail addresses although the issuer does not say whether it verified them.",
+        "True when the service trusts e-mail addresses even if the issuer does not say whether it verified them.",
     }),
     roleClaim: Type.Optional(
       Type.String({ description: "The name of the claim that gives roles, or a JSON pointer to it." }),

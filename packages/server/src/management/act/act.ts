@@ -12,8 +12,8 @@ import type { Precondition } from "./precondition.ts";
 export interface Act extends RequestSource {
   readonly actor: Actor & { readonly name?: string };
   /**
-   * The operation's name in the HTTP document. An act of the operator on the store, or of an identity provider, is no operation of the document and
-   * has a similar name.
+   * The operation's name in the HTTP document. An act of the operator on the store, or of an identity provider, is no operation of the document, but
+   * its name has the same form.
    */
   readonly operation: string;
   /** The organization's OAuth client that the actor uses, if any. */

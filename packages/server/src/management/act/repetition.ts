@@ -108,7 +108,7 @@ function proven<Proof>(given: Given<Proof | undefined>): Proof {
   return given.proof as Proof;
 }
 
-/** Tells whether an earlier attempt claimed the key. Waits for an attempt that is under way. It does not claim the key itself. */
+/** Tells whether an earlier attempt claimed the key. Waits for an attempt that is under way. This function leaves the key unclaimed. */
 async function isHeld(parts: ManagementParts, scope: KeyScope, key: RepetitionKey): Promise<boolean> {
   const unclaimed = new Error("The key is new.");
   try {

@@ -14,10 +14,10 @@ import { countWorkflows } from "../../store/workflows/workflows.ts";
 import type { Act, ManagementParts, UsedMaximum } from "../act/act.ts";
 
 /**
- * Throws 409 when the organization already has its maximum of these things. The caller makes the new thing in the same transaction, and holds the
- * lock under which such things are made (`lockGrants`, `lockWorkflow`). So if two requests ask for the last place, exactly one gets it, and there is
- * no separate counter that could be wrong. Give `count` if the usual count would already include the new thing, because its row exists or because
- * the invitation of the new member is still open.
+ * Throws 409 when the organization already has its maximum of these things. The calling function makes the new thing in the same transaction, and
+ * holds the lock under which such things are made (`lockGrants`, `lockWorkflow`). So if two requests ask for the last place, exactly one gets it, and
+ * there is no separate counter that could be wrong. Give `count` if the usual count would already include the new thing, because its row exists or
+ * because the invitation of the new member is still open.
  */
 export async function requireRoom(
   transaction: Transaction,
@@ -32,7 +32,7 @@ export async function requireRoom(
   act.onCounted?.({ ...used, usedCount: used.usedCount + 1 });
 }
 
-/** Tells whether the organization may have one more of these things. The caller holds the lock, as for `requireRoom`. */
+/** Tells whether the organization may have one more of these things. The calling function holds the lock, as for `requireRoom`. */
 export async function hasRoom(
   db: Queryable,
   parts: Pick<ManagementParts, "config" | "engine">,

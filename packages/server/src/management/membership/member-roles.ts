@@ -5,8 +5,8 @@ export interface HeldRoles {
 }
 
 /**
- * Returns the roles of a person after the provider gave these roles. Roles that others gave stay, and still count as given by others if the provider
- * gives them too. Roles that only the provider gave before, and no longer gives, are removed.
+ * Returns the roles of a person after the provider gave these roles. A role that others have given stays, and still counts as given by others if the
+ * provider gives it too. Roles that only the provider gave before, and no longer gives, are removed.
  */
 export function rolesAfter(held: HeldRoles, given: readonly string[]): HeldRoles {
   const byOthers = held.roles.filter((role) => !held.providerRoles.includes(role));
