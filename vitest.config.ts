@@ -69,7 +69,7 @@ const poll = { timeout: 10_000 };
 
 /**
  * In `npm test`, a failed test of the service, the command line or a page is tried once more: a test shares two processors with three others and a
- * dozen processes, and one that fails because its process got too little time says nothing about a change. A test that passes only when tried
+ * dozen processes, and a test that fails because its process got too little time says nothing about a change. A test that passes only when tried
  * again is named at the end. Other scopes try nothing twice.
  */
 const retry = scope === "usual" && !isWithoutProto ? 1 : 0;
@@ -84,8 +84,8 @@ const maxWorkers = scope === "all" ? 2 : 4;
 const pagesComeLast = scope === "all";
 
 /**
- * Node.js itself loads the tests and what they import: it strips the types, and keeps what it compiled for the next worker. Through the pipeline of
- * Vite each worker asked the main process for more than a thousand modules. Vitest's loader is off, since no test mocks a module.
+ * Node.js itself loads the tests and what they import: it strips the types, and caches the compiled code, which the next worker uses. Through the
+ * pipeline of Vite, each worker would ask the main process for more than a thousand modules. Vitest's loader is off, since no test mocks a module.
  */
 const experimental = { viteModuleRunner: false, nodeLoader: false };
 

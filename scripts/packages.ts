@@ -1,4 +1,4 @@
-/** Packs the packages as `npm publish` would, and checks them with publint and attw, which find what would break some users of a package. */
+/** Packs the packages as `npm publish` would, and checks them with publint and attw, which find what would not work for some users. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -195,7 +195,8 @@ async function circumstancesOf(parts: ServerParts, whole: WholeJob, caller: Call
   const { organizationId, jobId } = job;
   const plan = await planOfJob(parts, job);
   const call = await callToExplain(parts, job);
-  // A job that has ended needs no room. A job that waits for events seldom does: only if another branch of it has a call to make.
+  // Calls of other jobs delay neither a job that has ended nor a job that waits for events: a node finds the latter even when there is no room for the
+  // calls of its other branches.
   const mayNeedRoom = job.finishedAt === null && awaitedEventIds(job.state) === null;
   const held = mayNeedRoom ? await countHeldCalls(database, organizationId) : [];
   return {
@@ -209,7 +210,7 @@ async function circumstancesOf(parts: ServerParts, whole: WholeJob, caller: Call
     child: await childOf(parts, call, reachableWorkflows(caller)),
     callCounts: new Map(held.map(({ nodeId, count: calls }) => [nodeId, calls])),
     maxCallsPerNode: Math.min(config.maxCalls, config.maxCallsPerOrganization),
-    hasRoom: engine.hasRoomForCall(organizationId),
+    hasRoom: !mayNeedRoom || engine.hasRoomForCall(organizationId),
     hasCallBegun: call && engine.hasBegunCall({ jobId, branch: call.branch }),
     defaultTimeoutMs: config.defaultCallTimeoutSeconds * 1000,
     cancelledByName: await cancelledByName(parts, whole),

@@ -36,7 +36,7 @@ const findQueueRowsWithTasks = statement<QueueKey>(
    ) AS found`,
 );
 
-/** The tasks of one workflow that wait in a queue with one priority. */
+/** The tasks of one workflow and one priority that wait in a queue. */
 export interface WaitingLine {
   readonly priority: number;
   readonly workflowId: string;

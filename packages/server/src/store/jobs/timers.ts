@@ -81,8 +81,8 @@ export async function findDueJobsInTurn(
 }
 
 /**
- * Selects the due jobs of one version as a range of the index. If the condition named the version with `=`, PostgreSQL would see that only the order
- * by time is left to sort. Then it might search the due jobs of all organizations in that order.
+ * Selects the due jobs of one version as a range of the index. If the condition named the version with `=`, PostgreSQL would see that the rows
+ * need only the order by time. Then it might search the due jobs of all organizations in the order of their times.
  */
 const isDueOfVersion = `organization_id = asked_organization_id AND wake_at IS NOT NULL AND job_id <> ALL($6::uuid[])
         AND (version_id, wake_at) >= (asked_version_id, '-infinity'::timestamptz) AND (version_id, wake_at) <= (asked_version_id, $1)`;

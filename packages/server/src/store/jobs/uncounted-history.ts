@@ -62,7 +62,7 @@ const findLastUncountedRow = statement<HistoryPosition>(
    LIMIT 1`,
 );
 
-/** An entry of the main line has no branch. Its branch gets the empty name here. */
+/** The branch of an entry. An entry of the main line has no field `branch`, and gets the empty path here. */
 const branchOfEntry = "coalesce(entry ->> 'branch', '')";
 
 /** The entries without their inputs and outputs. Those may be large, and counting does not need them. */

@@ -35,8 +35,8 @@ export async function claimSignInAttempt(
 
 /**
  * `excluded` has the values of a new count. The exponent is at most 30, because 2^30 seconds is longer than any maximum wait. For a subject that is
- * not blocked, the end of the block is '-infinity' and not the time of the previous attempt, because another node's clock may be a few milliseconds
- * behind.
+ * not blocked, the end of the block is '-infinity' and not the time of the attempt. Otherwise the subject would seem blocked to a node whose clock is
+ * a few milliseconds behind.
  */
 const claimSignInAttemptRow = statement<{ failureCount: number }>(
   "claim_sign_in_attempt",

@@ -268,7 +268,7 @@ const keepDeviceOfSession = statement<never>(
    WHERE user_id = $1`,
 );
 
-/** Ends the user's sessions except `keptSessionId`, and everything that was issued under them. */
+/** Ends the user's sessions except `keptSessionId`. Everything that was issued under an ended session ends with it. */
 export async function endOtherSessions(
   db: Queryable,
   userId: string,

@@ -50,7 +50,7 @@ const objectSchema = fc
     required: closes ? required.filter((name) => Object.hasOwn(properties, name)) : required,
     ...(closes && { additionalProperties: false }),
   }));
-/** Less common keywords that restrict these objects, as they stand in a schema. */
+/** Less common parts of a schema that restrict these objects. */
 const rareRules = fc.constantFrom<JsonObject>(
   { minProperties: 2 },
   { maxProperties: 1 },

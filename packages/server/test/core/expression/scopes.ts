@@ -26,7 +26,7 @@ export function expressionOf(source: string) {
   return parsed.expression;
 }
 
-/** The value of an expression, or the message of its failure after "!". */
+/** The value of an expression, or "!" and the message of its failure. */
 export function outcomeOf(source: string, scope: Scope = scopeOf(), budget = new Budget()): JsonValue {
   const outcome = evaluate(expressionOf(source), scope, budget);
   return "value" in outcome ? outcome.value : `!${outcome.failure.message}`;

@@ -53,7 +53,7 @@ interface Running {
   readonly begunAt: Timestamp;
 }
 
-/** The values of a step's config in one visit. At most one of these fields is set, depending on what the step does. */
+/** The values of a step's config in one visit. Which of these fields are set depends on what the step does. */
 interface Meaning {
   readonly rule?: WaitRule;
   readonly delay?: Delay;

@@ -11,8 +11,8 @@ import { type Machine, soundMachine } from "./runs.ts";
 const numRuns = scope === "all" ? 20_000 : 200;
 const childRuns = scope === "all" ? 5_000 : 100;
 /**
- * The search for a planted fault stops when it has found the fault, at most after about a minute. In the whole matrix, it starts from a random seed
- * each time. In `npm test`, it starts from a seed that soon leads to the fault.
+ * The search for a planted fault stops when it has found the fault, or after 20,000 jobs, which take about a minute. In the whole matrix, it starts
+ * from a random seed each time. In `npm test`, it starts from a seed that soon leads to the fault.
  */
 const plantRuns = (seed: number) => ({ numRuns: 20_000, endOnFailure: true, ...(scope !== "all" && { seed }) });
 

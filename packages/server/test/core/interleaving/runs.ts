@@ -242,7 +242,7 @@ export class FaultyRun {
     return { type: "step.succeeded", ...this.#told(call), output: given };
   }
 
-  /** Adds to the call who reports its outcome: a worker must be told if its report is too late, while a child gets no answer. */
+  /** Adds `by` to the call: who reports the outcome. A worker must be told if its report is too late, while a child gets no answer. */
   #told(call: CallName): CallName & { readonly by?: "worker" | "job" } {
     const step = this.#plan.steps.get(call.step);
     const work = step && callOf(step);
@@ -279,8 +279,8 @@ export interface Result {
 }
 
 /**
- * Runs a job without interruptions. The job stays in memory, and takes the facts that another run committed, one by one. `adapt` may replace or drop
- * a fact.
+ * Runs a job on one node that does not die. The job stays in memory, and takes the facts that another run committed, one by one. `adapt` may replace
+ * or drop a fact.
  */
 export function replay(
   machine: Machine,

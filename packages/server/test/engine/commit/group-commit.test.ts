@@ -290,7 +290,7 @@ onEveryStore((home) => {
       for (const index of sent) {
         const event = happening(job, eventReceived(`event-${index}`));
         answers.push(commit.commit(event).then(() => answered.push(index)));
-        // All events arrive within some ten milliseconds. The rest is much longer.
+        // All events arrive within some ten milliseconds. The organization rests for much longer.
         const until = performance.now() + 0.25;
         while (performance.now() < until) await nextTurn();
       }

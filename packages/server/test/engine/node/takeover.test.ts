@@ -284,7 +284,7 @@ onEveryStore((home) => {
   test("a job whose version a node cannot compile is left for a node that can compile it", async () => {
     const [leaving, unable, able] = (await nodes(3)) as [TestNode, TestNode, TestNode];
     const key = await leaving.job("begun");
-    // From here on, the node has the plan in memory.
+    // From here on, `able` has the plan in memory.
     await able.job("begun");
     const rename = (from: string, to: string) =>
       database.query(said("UPDATE workflow_version SET definition = replace(definition, $1, $2)"), [from, to]);

@@ -33,7 +33,7 @@ onOneStore((home) => {
     return await answer.text();
   }
 
-  /** Checks that everything that a signed-in person can keep has ended: the session, its refresh token, the browser's cookies, the user tokens. */
+  /** Checks that the session, its refresh token, the browser's cookies and the user tokens have ended. A signed-in person can keep nothing else. */
   async function expectEnded({ browser, idToken, refreshToken, tokens }: SignedIn, userTokens: readonly string[]) {
     const configuration = await discover(service.baseUrl);
     for (const token of [idToken, ...userTokens]) {

@@ -116,8 +116,8 @@ onOneStore((home) => {
       "reads write nothing",
     ).toEqual([]);
 
-    // The attacks run first with things that never existed. If such a request is rejected, it must leave no row. If it is accepted, it makes
-    // something of the caller's own.
+    // The attacks run first with things that never existed. If all of these requests of an attack are rejected, the same requests about the
+    // other organization must leave no rows except denials. If one is accepted, it makes something of the caller's own.
     const unknown = new Map<Cell, Answered>();
     await atOnce(groupsOf(writes), async (group) => {
       for (const cell of group) unknown.set(cell, await asked(cell, "nobodys"));

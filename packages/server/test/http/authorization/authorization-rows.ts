@@ -91,7 +91,7 @@ const invitation = ({ invitationId }: World["ids"]) => ({ params: { invitationId
 const oauthClient = ({ clientId }: World["ids"]) => ({ params: { clientId } });
 const newOAuthClient = { name: "c", redirectUris: ["https://app.example.org/signed-in"] };
 
-/** Roles that permit only one thing each. Callers who have only that permission may give or take these roles. */
+/** Roles with one permission each. A caller who has only the permission of one of these roles may give or take this role. */
 const modestRoles = { modest: "member:update", removable: "member:remove", inviting: "invitation:create" };
 
 async function freshWorkflow({ organization: { api } }: World): Promise<Partial<World["ids"]>> {
@@ -288,7 +288,7 @@ const ownRows: Readonly<Record<Exclude<OperationId, PublicOperation | Alias>, Ro
   ListInvitations: { call: () => ({}), allowed: 200, names: "nothing" },
   GetInvitation: { call: invitation, allowed: 200 },
   RevokeInvitation: { call: invitation, allowed: 204, fresh: freshInvitation },
-  // The invitation is into another organization, since most callers are already members of this one.
+  // The invitation is to another organization, since most callers are already members of this one.
   AcceptInvitation: {
     call: ({ code }) => ({ body: { invitation: code } }),
     allowed: 200,

@@ -32,7 +32,7 @@ class CountingNode {
     });
   }
 
-  /** Sends requests of a token of the organization at once. Returns how many of them were admitted. */
+  /** Sends this many requests of a token of the organization at the same time. Returns how many of them were admitted. */
   async send(organizationId: string, count: number, counted = request, tokenId = "t"): Promise<number> {
     const caller = callerOf(organizationId, tokenId);
     const outcomes = Array.from({ length: count }, () => this.limits.count(caller, organizationId, counted));
@@ -91,7 +91,7 @@ onOneStore((home) => {
     await Promise.all(three.map(() => storedFor(organizationId)));
     const sent = three.map((node, index) => node.send(organizationId, [250, 60, 20][index] ?? 0, submission));
     const admitted = (await Promise.all(sent)).reduce((sum, count) => sum + count);
-    // A node may have set up to 5 % aside for requests that did not come. One request on each node is free and not reported.
+    // A node may have reserved up to 5 % for requests that did not come. One request on each node is free and not reported.
     expect(admitted).toBeGreaterThanOrEqual(114);
     expect(admitted).toBeLessThanOrEqual(122);
   });

@@ -14,7 +14,7 @@ import { AcmeProvider } from "./identity-provider.ts";
 import { layingEarlierStore } from "./lay.ts";
 import { chainLength, costlyDefinition, documentOf, functionAnswers } from "./workflows.ts";
 
-/** How to bring a job that was under way to its end, and which end is expected. */
+/** What brings a job to its end if the job was under way, and which end is expected. */
 interface End {
   readonly resume?: true;
   readonly events?: readonly { readonly eventId: string; readonly payload?: unknown }[];
@@ -106,7 +106,7 @@ function endsIn(store: EarlierStore): [string, End][] {
   });
 }
 
-/** Builds up to schema 8 did not record which calls had begun, so a waiting call counts as interrupted. */
+/** The builds with schema 8 or an earlier one did not record which calls had begun, so a waiting call counts as interrupted. */
 function attemptOfQueued({ schema }: EarlierStore): number {
   return schema <= 8 ? 2 : 1;
 }

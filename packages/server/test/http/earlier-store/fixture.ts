@@ -17,7 +17,7 @@ export interface EarlierStore {
   readonly apiTokens: Readonly<Record<"whole" | "narrow" | "oneEvent" | "revoked" | "other", string>>;
   readonly workflowIds: Readonly<Record<string, string>>;
   readonly jobIds: Readonly<Record<string, string>>;
-  /** The answers that the earlier build gave about each job and the organization before the node was lost. */
+  /** The answers of the earlier build about the jobs of `finishJobs` and `restJobs` (write.ts), and about the organization. */
   readonly jobAnswers: Readonly<Record<string, readonly AskedAnswer[]>>;
   readonly answers: readonly AskedAnswer[];
   /** Writes that were made under an Idempotency-Key or the id of a generated client's call. */

@@ -176,7 +176,7 @@ async function deployAll(): Promise<Readonly<Record<string, RegisteredVersion>>>
     made[name] = await registerVersion(api, body.workflowId, definition);
     await tag(made[name], "$LIVE");
   }
-  // The live version of `order` is its second one, but its jobs run the first one.
+  // The live version of `order` is its second one, but all jobs of `order` except `short` run the first one.
   const order = workflowIds.order ?? "";
   const second = await registerVersion(api, order, definitionOf(noopStep("only", null)));
   if (made.order !== undefined) await tag(made.order, "first");
@@ -236,7 +236,7 @@ async function keyed<Body>(operation: string, options: AskedAnswer["options"]): 
   return { body };
 }
 
-/** Submits a job of the first version, and waits until it is in the given state. */
+/** Submits a job of the version with this name in `versions`, and waits until the job is in the given state. */
 async function submit(name: string, workflow: string, inputJson: object, stands: Standing): Promise<string> {
   const { workflowId, versionNumber } = versions[workflow] as RegisteredVersion;
   const workflowVersion = { versionNumber };

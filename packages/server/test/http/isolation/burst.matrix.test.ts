@@ -53,7 +53,7 @@ interface Answered {
   readonly retryAfter: string | undefined;
 }
 
-/** Sends all requests at once on one connection; resolves when all are answered. */
+/** Sends all requests together on one connection, without waiting for answers in between. Resolves when all are answered. */
 async function submitMany(
   port: number,
   { organizationId, owner }: TestOrganization,

@@ -11,7 +11,8 @@ import { type Attempt, Chance, changed, definitionText, newAttempt, valueText } 
 
 const searchMs = 90_000;
 /**
- * No request may take longer than this. The promise is 100 ms on a machine that does nothing else, but here the same thread also makes the requests.
+ * No request may block this thread for longer than this. The promise is 100 ms on a machine that does nothing else, but here the same thread also
+ * makes the requests.
  */
 const maxStallMs = timeLimit(300);
 

@@ -59,7 +59,7 @@ onOneStore((home) => {
       const { body } = await api.call<JobHistory>("GetJobHistory", { params: { jobId: job.jobId } });
       const failed = body.entries.find(({ type }) => type === "step.attemptFailed");
       const again = body.entries.find(({ type, attempt }) => type === "step.attemptStarted" && attempt === 2);
-      // The service honours the time that the server asked for. The retry policy itself would retry after a second at most.
+      // The service honours the time that the server asked for. Without this wish, the service would try again after at most a second.
       expect(Date.parse(again?.at ?? "") - Date.parse(failed?.at ?? "")).toBeGreaterThanOrEqual(2_000);
     });
 

@@ -63,7 +63,7 @@ onOneStore((home) => {
     const { state, sentence, facts } = await explained(api, jobId);
     expect(state).toBe("waitingForEvents");
     expect(sentence).toMatch(
-      /^`approve` has waited \S+ s for the event `manager-approved` \(1 of 2 have come\)\. The event `manager-aproved` came \S+ s ago, but no step waits for it: did the sender mean `manager-approved`\?$/,
+      /^`approve` has waited \S+ s for the event `manager-approved` \(1 of 2 came\)\. The event `manager-aproved` came \S+ s ago, but no step waits for it: did the sender mean `manager-approved`\?$/,
     );
     expect(facts).toEqual({
       since: time,

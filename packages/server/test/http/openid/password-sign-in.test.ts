@@ -125,7 +125,7 @@ onOneStore((home) => {
     for (let index = 0; index < 10; index += 1) await signIn.attempt(attemptOf(person, wrong));
     expect(await signIn.attempt(attemptOf(person))).toMatchObject({ outcome: "blocked" });
     expect(await signIn.attempt(attemptOf(person, { knownDevice }))).toEqual(first);
-    // The service counts a known device separately, but only for the user for whom it is known.
+    // The service counts the tries from a known device separately, but only those of the user for whom the device is known.
     expect(await signIn.attempt(attemptOf(person, { knownDevice: `${knownDevice}x` }))).toMatchObject({
       outcome: "blocked",
     });

@@ -137,7 +137,7 @@ function selectionsOf(query: string): readonly Selection[] {
 /** Prometheus itself adds these labels to each series. */
 const outsideLabels = ["job", "instance"];
 
-/** Returns the values that a matcher names. Statuses are left out, since the failures decide which of them occur. */
+/** Returns the values that a matcher names. HTTP statuses are left out, since one such as 503 occurs only after a failure. */
 function namesIn(label: string, value: string): readonly string[] {
   return label !== "status" && /^\w+(\|\w+)*$/.test(value) ? value.split("|") : [];
 }

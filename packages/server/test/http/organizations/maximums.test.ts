@@ -19,7 +19,7 @@ onOneStore((home) => {
     STEPWELL_MAX_ORGANIZATIONS_PER_ACCOUNT: "2",
   });
 
-  /** Sends all requests at once. Returns how many were accepted, and the messages of the others. */
+  /** Sends all requests at the same time. Returns how many were accepted, and the messages of the others. */
   async function race(api: Client, operation: string, bodies: readonly object[]) {
     const answers = await Promise.all(bodies.map((body) => api.callAny<{ detail: string }>(operation, { body })));
     const refused = answers.filter(({ status }) => status === 409);

@@ -33,7 +33,7 @@ const looksAtWorkflow = row(["allowed", "unknown"], always("allowed"));
 const finds = row(always("allowed"), always("allowed"));
 const changesBoth = row(["allowed", "unknown"], ["allowed", "refused"]);
 
-/** A row for each operation of the document that checks who is calling. */
+/** A row for each of the document's operations that check who is calling. */
 export const boundsRows = withAliases<BoundsRow>({
   WhoAmI: row(always("allowed"), always("allowed"), always("allowed")),
 

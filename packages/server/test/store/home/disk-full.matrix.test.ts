@@ -127,8 +127,8 @@ describe.skipIf(!mayMount)("on a disk that is really full", () => {
     const disk = smallDisk(40);
     expect(disk).toBeDefined();
     if (disk === undefined) return;
-    // A full tablespace also breaks checkpoints, and every session that must write one of its pages from the shared memory. So this test has a server
-    // of its own.
+    // A full tablespace also breaks checkpoints, and every session that must write a page of the tablespace from the shared memory. So this test has
+    // a server of its own.
     const own = await startOwnPostgres();
     onTestFinished(() => own.stop());
     const server = own.urlOf("postgres");
