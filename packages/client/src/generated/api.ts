@@ -51,7 +51,7 @@ export interface paths {
         head?: never;
         /**
          * Change an organization
-         * @description You can change the names of the organization, and whether it requires a second factor of its members. Only a person who has a second factor, or who signs in at an external issuer, can require one. Any other person gets 409, and an API token gets 403. The requirement takes effect on every node within a second.
+         * @description You can change the names of the organization, and whether it requires a second factor of its members. Only a person who has a second factor, or who signs in at an external issuer, can require a second factor. Any other person gets 409, and an API token gets 403. The requirement takes effect on every node within a second.
          */
         patch: operations["UpdateOrganization"];
         trace?: never;
@@ -2700,7 +2700,7 @@ export interface components {
             updatedAt: string;
             /** @description The length of the state as JSON text in UTF-8. */
             contentLengthBytes: number;
-            /** @description Warnings about what the state leaves out because it would be too large. */
+            /** @description Warnings about what is left out of the state, which would otherwise be too large. */
             warnings: string[];
             state: components["schemas"]["JobState"];
         };
@@ -2723,7 +2723,7 @@ export interface components {
             updatedAt: string;
             /** @description The length of the state as JSON text in UTF-8. */
             contentLengthBytes: number;
-            /** @description Warnings about what the state leaves out because it would be too large. */
+            /** @description Warnings about what is left out of the state, which would otherwise be too large. */
             warnings: string[];
         };
         /** EventRemark */
@@ -3013,7 +3013,7 @@ export interface components {
         /** Limit */
         Limit: {
             /**
-             * @description The name of the limit. `members` counts open invitations too. `waitingRequests` counts streams, and requests with `waitSeconds`. `storedMb` is what jobs and versions store, in megabytes. `planMemoryMb` is the memory for compiled definitions, in megabytes; when it is full, the definitions that were used longest ago are removed from it.
+             * @description The name of the limit. `members` counts open invitations too. `waitingRequests` counts streams, and requests with `waitSeconds`; a stream of several jobs counts once for each job. `storedMb` is what jobs and versions store, in megabytes. `planMemoryMb` is the memory for compiled definitions, in megabytes; when it is full, the definitions that were used longest ago are removed from it.
              * @enum {string}
              */
             name: "apiTokens" | "oauthClients" | "members" | "openInvitations" | "roles" | "workflows" | "versionsPerWorkflow" | "tagsPerWorkflow" | "waitingRequests" | "storedMb" | "planMemoryMb";
@@ -3552,7 +3552,7 @@ export interface components {
             scopes: string[];
             /** @description The e-mail domains of the people who sign in at the issuer. The service accepts no password from them. */
             emailDomains: string[];
-            /** @description True when the service trusts e-mail addresses although the issuer does not say whether it verified them. */
+            /** @description True when the service trusts e-mail addresses even if the issuer does not say whether it verified them. */
             trustsEmail: boolean;
             /** @description The name of the claim that gives roles, or a JSON pointer to it. */
             roleClaim?: string;
@@ -6984,7 +6984,7 @@ export interface operations {
                         }[];
                         /**
                          * Format: date-time
-                         * @description Some jobs from before this time are not counted yet. An earlier release ran them, and the service still counts them in the background.
+                         * @description Some jobs from before this time are not counted yet. An earlier release ran them, and the service is counting them in the background.
                          * @example 2026-01-31T12:00:00.000Z
                          */
                         incompleteBefore?: string;
