@@ -19,7 +19,7 @@ onOneStore((home) => {
     return expected === undefined ? found : await expectSeal(trail, found, expected);
   }
 
-  /** Makes an organization whose seals cover these numbers of entries. */
+  /** Makes an organization, and writes these numbers of entries to its trail. After each number, all entries are sealed. */
   async function sealedTrail(...counts: readonly number[]): Promise<{ organizationId: string; entryIds: string[] }> {
     const { organizationId } = await service.newOrganization();
     const entryIds: string[] = [];

@@ -21,8 +21,8 @@ interface SendEventDialogProps {
   /** The events for which the job waits. */
   readonly missing: readonly MissingEvent[];
   /**
-   * The wait that is chosen at first. Without it, the first branch that waits for the event is chosen. If no branch waits, the event goes to any step
-   * that waits for it.
+   * The wait that is chosen at first. Without it, the first wait for the event is chosen if one of the waits is in a branch of a fork. Otherwise the
+   * event is sent without a target: any step that lists its id may take it, now or later.
    */
   readonly wait?: Wait | undefined;
   readonly onClose: () => void;
