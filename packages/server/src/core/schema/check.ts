@@ -63,7 +63,7 @@ class Check implements Walk {
   readonly #problems: Problem[] = [];
   readonly #path: (string | number)[] = [];
   #remaining: number;
-  /** Above zero while it only matters whether a value fits, for example an alternative or the schema of `not`. No problems are collected then. */
+  /** Above zero while it only matters whether a value fits a schema, such as that of `not`. No problems are collected then. */
   #silence = 0;
   /** Above zero within a sensitive schema. */
   #sensitivity = 0;

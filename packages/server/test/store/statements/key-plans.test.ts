@@ -15,7 +15,7 @@ import { openRowsOnly, type RowsOnly } from "./rows-only.ts";
  * is enough. `npm run bench -- plans` measures the same statements in a large store.
  */
 const organizationCount = 400;
-/** The quick loop has fewer rows, since filling the tables takes most of the time. Even so, the rows are too many for the planner to read all. */
+/** The quick loop has fewer rows, since filling the tables takes most of the time. But the planner never chooses to scan such a table. */
 const rowsPerOrganization = scope === "quick" ? 20 : 100;
 const tables = { organizations: organizationCount, rowsPerOrganization, historyRowsPerJob: 1 };
 /** The pages that one row may cost: the look-up in an index, the row itself, and writing it. */

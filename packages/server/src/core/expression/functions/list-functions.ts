@@ -139,7 +139,9 @@ function sorted(items: readonly JsonValue[], budget: Budget): JsonValue[] {
   if (items.every((item) => typeof item === "number")) return items.toSorted((one, other) => one - other);
   if (items.every((item) => typeof item === "string")) return items.toSorted(byUnits);
   const found = [...new Set(items.map(shownKind))].map(describeKinds);
-  return fail(`sorts a list that contains ${joinWords(found, "and")}; only numbers, or only texts, have an order`);
+  return fail(
+    `sorts a list that contains ${joinWords(found, "and")}; all of its items must be numbers, or all of them texts`,
+  );
 }
 
 function byUnits(one: string, other: string): number {

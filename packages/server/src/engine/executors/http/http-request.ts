@@ -31,7 +31,7 @@ export function requestOf({ config, idempotencyKey }: CallRequest): HttpRequest 
       "user-agent": userAgent,
       // The service does not ask for a compressed answer, but unpacks it if it comes anyway.
       "accept-encoding": "identity",
-      // A step's name may hold any character, but a header may not.
+      // A step's name may hold characters that a header may not.
       "idempotency-key": encodeURI(idempotencyKey),
       ...(body !== undefined && {
         "content-type": typeof body === "string" ? "text/plain;charset=utf-8" : "application/json",
