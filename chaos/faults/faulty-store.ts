@@ -4,8 +4,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { openStore } from "@stepwell/server";
 
 /**
- * Defects of a store. A campaign must find each of them except `no-sync`, since a check that has never failed proves nothing. Only a power cut would
- * show `no-sync`, because the operating system keeps what a killed process has written.
+ * Defects of a store. A check that has never failed proves nothing, so a campaign must find each of these defects. `no-sync` is an exception: only a
+ * power cut would show it, because the operating system keeps what a killed process has written.
  */
 export const faults = [
   "answer-before-commit",

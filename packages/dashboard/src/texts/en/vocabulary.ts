@@ -38,7 +38,7 @@ export const vocabulary = {
     error: "The failure after which onFailure led to this step",
     item: "The item for which this body runs",
     index: "The place of the item in its list, from 0",
-    forks: "The forEach steps around this one, by name: their item and index",
+    forks: "All forEach steps around this step, by name: the item and the index of each",
     job: "The job itself",
     now: "The time at which the expression is evaluated; in `config`, the time at which the visit of the step began",
     output: "This step's output",

@@ -156,7 +156,7 @@ describe("a failed evaluation says which part failed, and what to do", () => {
     ["max(1)", "takes a list, or more than one value"],
     ['min(1, "a")', "compares a string with a number"],
     ["sort([1, null])", "a number and null"],
-    ["sort([true, false])", "only numbers, or only texts"],
+    ["sort([true, false])", "must be numbers, or all of them texts"],
     ['json("[1")', "not JSON (at its offset 2)"],
     ["json(\"{'a'}\")", "not JSON"],
     ['base64.decode("/w==")', "not UTF-8 text"],

@@ -78,8 +78,11 @@ const replacements: ReadonlyMap<string, string> = new Map([
   ["dependentSchemas", "use `if` and `then` instead"],
   ["additionalItems", "use `items` beside `prefixItems` instead"],
   ["nullable", 'add "null" to `type`'],
-  ["unevaluatedProperties", "`additionalProperties` considers only the `properties` beside it"],
-  ["unevaluatedItems", "`items` considers only the `prefixItems` beside it"],
+  [
+    "unevaluatedProperties",
+    "use `additionalProperties` instead; it considers only the `properties` and `patternProperties` beside it",
+  ],
+  ["unevaluatedItems", "use `items` instead; it considers only the `prefixItems` beside it"],
   ["$anchor", "refer to `#/$defs/<name>`"],
   ["$dynamicRef", "use `$ref` with `#/$defs/<name>` instead"],
   ["$recursiveRef", "use `$ref` with `#` instead"],
