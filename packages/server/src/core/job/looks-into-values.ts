@@ -62,19 +62,20 @@ function isTask(plan: Plan, name: string): boolean {
 
 /**
  * The branches whose waits the events may complete. A single event may complete one wait. If the commit has more facts, another fact may end that
- * wait first, and the event may complete any other wait for its id. A branch that is left out stays in its wait until the next commit, although the
- * wait has enough events.
+ * wait first, and the event may complete any other wait that it may reach. A branch that is left out stays in its wait until the next commit,
+ * although the wait has enough events.
  */
 function branchesOfCompletedWaits(plan: Plan, state: JobState, facts: readonly UntimedFact[]): readonly string[] {
   if (state.status !== "RUNNING") return [];
   const events = facts.filter((fact) => fact.type === "event.received");
   const [first] = events;
   if (first === undefined) return [];
-  const ids = new Set(events.map(({ eventId }) => eventId));
   const waits =
     facts.length === 1
       ? [waitFor(plan, state, first.eventId, (visit) => isFor(first, visit)) ?? []].flat()
-      : [...ids].flatMap((eventId) => waitsInOrder(plan, state, eventId));
+      : [...Map.groupBy(events, ({ eventId }) => eventId)].flatMap(([eventId, sent]) =>
+          waitsInOrder(plan, state, eventId).filter(({ visit }) => sent.some((event) => isFor(event, visit))),
+        );
   const completed = waits.filter(({ stand, visit }) => {
     const step = plan.steps.get(stand.name);
     return step !== undefined && isWait(step) && mayComplete(state.progress, awaitedBy(step, stand), visit, facts);

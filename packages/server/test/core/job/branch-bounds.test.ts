@@ -56,12 +56,15 @@ describe("a job with many open branches", () => {
   });
 
   test("several events in one commit read the values of the waits that they may complete, up to a bound", () => {
-    const sent = (eventId: string) => ({ type: "event.received", eventId, sentBy: someone, keptAs: null }) as const;
+    const sent = (eventId: string, more = {}) =>
+      ({ type: "event.received", eventId, sentBy: someone, keptAs: null, ...more }) as const;
     const story = fanOut({ output: "counts" }, wait("last", ["x", "y"], null, { match: "any" }));
     const one = readCount(story, sent("x"));
     expect(readCount(story, sent("x"), sent("x"))).toBeGreaterThan(one + 10);
     expect(readCount(story, sent("x"), sent("y"))).toBeGreaterThan(one + 10);
     expect(readCount(story, ...Array.from({ length: 100 }, () => sent("x")))).toBeLessThan(24);
+    const addressed = [7, 8].map((item) => sent("x", { step: "last", branch: `each:1[${item}]` }));
+    expect(readCount(story, ...addressed)).toBe(one + 1);
   });
 
   test("a commit that ends, resumes and continues the job reads values of the branches that then continue", () => {
