@@ -46,5 +46,5 @@ function outcomeOf<Body, Result>({ status, body }: Answer, read: (body: Body) =>
   return { type: "rejected", httpStatus: status, code: code ?? "without a code" };
 }
 
-/** If the outcome is unknown although the service answered, its reason begins with these words, followed by the status. */
+/** If the service answered, but the outcome is unknown, the `reason` of the outcome begins with these words, followed by the status. */
 export const serverErrorMark = "The service answered";

@@ -32,7 +32,8 @@ export interface Outside {
 /**
  * - `unlucky`: its first attempt fails, the next one succeeds.
  * - `doomed`: it fails for good. The job goes on after the fork around the step. Without such a fork, the job fails.
- * - `resumed`: its first attempt fails for good, and so does the job, until a client or the parent job resumes it. Only tasks have this luck.
+ * - `resumed`: its first attempt fails and is not retried, so the job fails. A client or the parent job can then resume the job, and the next attempt
+ *   succeeds. Only tasks have this luck.
  */
 export type Luck = "sound" | "unlucky" | "doomed" | "resumed";
 

@@ -221,7 +221,7 @@ function isUnderWay({ phase }: StepFold): boolean {
   return phase !== "succeeded" && phase !== "failed";
 }
 
-/** Returns the latest step of the entry's branch. An entry may only name this step. */
+/** Returns the latest step of the entry's branch. The entry may name no other step. */
 function stepOf(
   fold: Fold,
   entry: Entry & StepRunKey,

@@ -35,7 +35,7 @@ export const unreadableVersion: HostileTenant = {
 };
 
 const jobCount = 600;
-/** Long enough that no job becomes due by itself. The jobs are made due in the store once the version has become unreadable. */
+/** Long enough that no job becomes due by itself. The jobs are made due in the store after the version has become unreadable. */
 const timeoutSeconds = 3_600;
 
 function definitionOf(type: string) {

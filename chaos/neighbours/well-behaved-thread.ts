@@ -19,7 +19,7 @@ class Load {
   readonly #requests: RequestWriter;
   readonly #jobs: string;
   readonly #free: Connection[] = [];
-  /** The ids of the jobs that wait for their event, the oldest first. The event of a job is sent as soon as the job's id is known. */
+  /** The ids of the jobs that wait for their event, the oldest first. An event goes to the oldest job, and waits if the job's id is not known yet. */
   readonly #waitingJobIds: Promise<string>[] = [];
   readonly #latenciesMs: Record<RequestKind, number[]> = { submit: [], event: [], read: [], timer: [] };
   readonly #errorTexts: string[] = [];

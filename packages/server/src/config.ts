@@ -372,7 +372,7 @@ export const settings = {
   allowFunctionEndpoints: boolean(
     "STEPWELL_ALLOW_FUNCTION_ENDPOINTS",
     false,
-    "Whether definitions may name an `endpoint` of their own. It is off by default, because the author of a definition could reach into your network.",
+    "Whether definitions may name an `endpoint` of their own. It is off by default, because otherwise the author of a definition could reach into your network.",
   ),
   cloudFunctionRoleName: optionalText(
     "STEPWELL_CLOUD_FUNCTION_ROLE_NAME",
@@ -381,7 +381,7 @@ export const settings = {
   allowFunctionRoles: boolean(
     "STEPWELL_ALLOW_FUNCTION_ROLES",
     false,
-    "Whether definitions may name a `roleArn` of their own. The service assumes that role with its own credentials. It is off by default, because the author of a definition could use any role that trusts the service.",
+    "Whether definitions may name a `roleArn` of their own. The service assumes that role with its own credentials. It is off by default, because otherwise the author of a definition could use any role that trusts the service.",
   ),
 
   // HTTP steps.
