@@ -29,7 +29,7 @@ export function declareOrg(program: Command): void {
     )
     .option(
       "--max <name=number>",
-      'the maximum number of one thing, such as apiTokens=50; "apiTokens=default" sets the configured value',
+      'the maximum number of one thing, such as apiTokens=50; "apiTokens=default" applies the configured value',
       each,
     )
     .description("for the operator: show or set the limits of an organization, directly in the store")

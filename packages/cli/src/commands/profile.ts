@@ -18,7 +18,7 @@ export function declareProfile(program: Command): void {
   profile
     .command("use")
     .argument("<name>")
-    .description("use this profile if neither the environment nor `stepwell dev` names a service")
+    .description("let later commands use this profile, unless the environment or `stepwell dev` names a service")
     .action(use);
   profile.command("remove").argument("<name>").description("remove a profile, but not its sign-in").action(remove);
 }
