@@ -112,6 +112,7 @@ class FullMemory {
   /** The line of the entry that is being checked. */
   #line: Line;
   readonly #kept = new Map<number, Kept>();
+  /** The events that a wait consumed, or that another event with the same id made superfluous. */
   readonly #consumed = new Set<number>();
   readonly #keys = new Map<string, { readonly input: JsonValue; isOver: boolean }>();
   /** The jobs that visits of this job began. */
@@ -169,10 +170,12 @@ class FullMemory {
 
   /** Checks that the main line waits only while events are missing, or until the payloads of its events are read. */
   #checkWait(at: Timestamp, { job: { state } }: Change): void {
-    const stand = state.status === "RUNNING" ? state.cursors[0].stand : undefined;
     const main = this.#lines.get(mainBranch);
-    if (stand?.phase !== "waiting" || main?.current === undefined) return;
+    if (state.status !== "RUNNING" || main?.current === undefined) return;
+    const [{ stand }] = state.cursors;
+    if (stand.phase !== "waiting") return;
     this.#line = main;
+    this.#dropRepeated(state.progress.bufferedEvents);
     const { step, visit } = main.current;
     const { eventIds = [], requiredCount = 0 } = this.#meant(main.current).rule ?? {};
     const here = eventIds.filter((eventId) =>
@@ -185,6 +188,20 @@ class FullMemory {
     require(isReading || here.length < requiredCount, `${step.name} waits in spite of ${here}`);
     const missing = eventIds.filter((eventId) => !here.includes(eventId));
     require(isEqual(stand.missingEventIds, missing), `${step.name} misses`, stand.missingEventIds, missing);
+  }
+
+  /** Branches may have claimed several events with one id. If none of these branches is open any more, the job keeps one of the events for other waits. */
+  #dropRepeated(buffered: Readonly<Record<string, number>>): void {
+    const free = [...this.#kept].filter(
+      ([eventNumber, { address }]) => address === undefined && !this.#consumed.has(eventNumber),
+    );
+    for (const [eventId, events] of Map.groupBy(free, ([, event]) => event.eventId)) {
+      if (events.length === 1) continue;
+      const numbers = events.map(([eventNumber]) => eventNumber);
+      const left = getOwn(buffered, eventId);
+      require(left !== undefined && numbers.includes(left), `none of the events ${eventId} is left`);
+      for (const eventNumber of numbers) if (eventNumber !== left) this.#consumed.add(eventNumber);
+    }
   }
 
   #takeEntry(entry: Entry<JsonValue>, at: Timestamp, fact: Fact | undefined, change: Change): void {
