@@ -42,7 +42,7 @@ function bundledNode() {
   return undefined;
 }
 
-/** Before Node.js 22.15 a process cannot replace itself with another program, so this one stays and forwards signals. */
+/** Before Node.js 22.15 a process cannot replace itself with another program, so this process stays and forwards signals. */
 function runUnder(node) {
   const child = spawn(node, [fileURLToPath(main), ...process.argv.slice(2)], { stdio: "inherit" });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));

@@ -417,7 +417,7 @@ function embedded(name: string) {
   return { STEPWELL_DATA_DIR: join(directory, name), STEPWELL_PORT: port };
 }
 
-/** Returns when an entry of this name is created, changed or removed in the directory. */
+/** Waits until an entry of this name is created, changed or removed in the directory. */
 async function appears(directory: string, name: string, service: ChildProcess): Promise<void> {
   const ended = once(service, "exit").then(() => Promise.reject(new Error(`It ended before it made ${name}.`)));
   ended.catch(() => undefined);

@@ -22,7 +22,7 @@ export type Answer<Name extends OperationName> = SuccessOf<operations[Name]["res
 /** Operations that return JSON or nothing. */
 export type CallName = Exclude<OperationName, StreamName>;
 
-/** Operations that return a text that may be long or endless: streams of events and exports. */
+/** Operations that return a text that may be long or endless: exports, and streams of events. */
 export type StreamName = {
   [Name in OperationName]: operations[Name]["responses"] extends { 200: { content: infer Content } }
     ? "application/json" extends keyof Content

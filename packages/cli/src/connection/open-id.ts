@@ -59,7 +59,10 @@ export function isPassing(error: unknown): boolean {
   return status >= 500 || status === 429;
 }
 
-/** Rewrites an error of the protocol for people. If the same request may soon succeed, returns a `CommandError` whose `cause` is that error. */
+/**
+ * Returns an error with a message for people in the place of an error of the protocol. If the same request may soon succeed, returns a `CommandError`
+ * whose `cause` is the error of the protocol.
+ */
 export function explained(error: unknown, baseUrl: string): Error {
   const { cause } = error as { readonly cause?: unknown };
   const issuer = (cause as { readonly body?: { readonly issuer?: unknown } } | undefined)?.body?.issuer;

@@ -23,7 +23,7 @@ import { startUntilSignal } from "./serve.ts";
 const email = "owner@localhost";
 const passwordLength = 24;
 
-/** Starts the service with everything that a newcomer needs to see a job run. The next start continues with the same data. */
+/** Starts the service with an owner, a workflow and a job, so that a newcomer can see how a job runs. The next start continues with the same data. */
 export async function dev({ definitions = [], open }: DevOptions = {}): Promise<void> {
   // A definition file or directory that does not exist is reported before the service starts.
   const places = definitions.map(watched);

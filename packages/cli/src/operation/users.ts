@@ -31,7 +31,7 @@ export async function resetLink(email: string, options: { removeSecondFactor?: b
 export async function disable(email: string): Promise<void> {
   await withUser(email, async (database) => {
     if ((await disableUser(database, email)) === undefined) return undefined;
-    const text = `${email} is disabled. Within a second, sign-in, tokens and sessions stop working.`;
+    const text = `${email} is disabled. Within a second, sign-in, user tokens and sessions stop working. API tokens keep working.`;
     return { value: { email, isDisabled: true }, text };
   });
 }

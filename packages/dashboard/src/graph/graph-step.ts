@@ -22,7 +22,7 @@ export interface GraphBranch {
 }
 
 export interface NextWay {
-  /** The step to which the transition leads; null if the transition ends the job, or the branch that contains the step. */
+  /** The step to which the transition leads; null if the transition ends the job, or the branch in which it begins. */
   readonly step: string | null;
   /** In a choice: the condition under which the transition is taken, "…" if the text has none yet, or "else". Undefined without a choice. */
   readonly condition?: string;
@@ -120,7 +120,7 @@ function nextOf(transition: unknown): readonly NextWay[] {
   return [...chosen, ...wayOf(transition, "else", "else")];
 }
 
-/** Returns the transition of one part of a choice. The list is empty while the user has not typed yet where it leads. */
+/** Returns the transition of one part of a choice. The list is empty until the user has typed where the transition leads. */
 function wayOf(choice: unknown, field: string, condition: string | undefined): readonly NextWay[] {
   const step = fieldOf(choice, field);
   return step === null || typeof step === "string" ? [{ step, condition: condition ?? "…" }] : [];

@@ -45,8 +45,9 @@ const gap = { beside: 36, below: 40 };
 /** The space that a label needs. The average width of letters in ordinary words is at most `perCharacter`. */
 const labelSize = { perCharacter: 7, padding: 12, height: 20 };
 /**
- * The layout gives a long edge a place in every row that the edge passes. This takes minutes when 500 steps all lead to one step for failures. One
- * edge for each node is not counted. When the other edges together pass more rows than this, the longest ones are led around the outside.
+ * The layout gives a long edge a place in every row that the edge passes. Without this limit, that would take minutes when 500 steps all lead to one
+ * step for failures. One edge for each node is not counted. When the other edges together pass more rows than this, the longest ones are led around
+ * the outside.
  */
 const maxRowsPassed = 300;
 /**

@@ -84,7 +84,10 @@ export async function exchangeCode(callback: URL, pending: PendingSignIn): Promi
   return tokensOf(answer, undefined);
 }
 
-/** Renews the tokens. Throws an `oauth.ResponseBodyError` if the provider answers with an error; if the renewal fails otherwise, another error. */
+/**
+ * Renews the tokens. Throws an `oauth.ResponseBodyError` if the provider answers with an error, and another error if the renewal fails for another
+ * reason.
+ */
 export async function refresh({ refreshToken, user }: Tokens): Promise<Tokens> {
   if (refreshToken === undefined) throw new Error("The answer to the sign-in has no refresh token.");
   const response = await oauth.refreshTokenGrantRequest(provider, client, oauth.None(), refreshToken, options);

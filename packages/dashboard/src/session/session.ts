@@ -28,7 +28,7 @@ const retryMs = 15_000;
 
 /**
  * The sign-in of this page. The tokens exist only in this page's memory. The class does not use React, so that the browser can leave for the provider
- * before any page is loaded.
+ * before the script of the pages is loaded.
  */
 class Session {
   #state: SessionState = { status: "starting" };

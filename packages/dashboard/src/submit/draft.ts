@@ -131,7 +131,7 @@ export function withPart(draft: Draft, name: string, part: Draft): Draft {
   return Object.fromEntries(part === undefined ? entries : [...entries, [name, part]]);
 }
 
-/** Writes a name for a JSON pointer. */
+/** Writes the name of a property as a part of a JSON pointer. */
 export function token(name: string): string {
   return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }

@@ -40,7 +40,7 @@ interface Placed {
   readonly definition: Json;
 }
 
-/** Below this depth, and where it cannot show a schema as fields, the form asks for JSON. */
+/** The form asks for JSON below this depth, and where it cannot show a schema as fields. */
 const maxDepth = 6;
 
 /**
@@ -162,8 +162,8 @@ function alternativesOf(schema: Schema): readonly Json[] | undefined {
 }
 
 /**
- * A union of null and a choice or a boolean becomes a choice that also has null. A union of one kind of value, or of null and a value that is asked
- * for as JSON, becomes a field of that kind. In any other union, the user chooses the kind.
+ * A union of a choice and null, or of a boolean and null, becomes a choice that also has null. A union of one kind of value, or of null and a value
+ * that is asked for as JSON, becomes a field of that kind. In any other union, the user chooses the kind.
  */
 function unionField(
   alternatives: readonly Json[],

@@ -38,7 +38,7 @@ onOneStore((home) => {
       return performance.now() - startedAt;
     });
     await page.locator(".chart canvas").first().waitFor();
-    // The sum includes the code that draws the charts, although the page is usable before that code is loaded.
+    // The limit of 185 kB includes the code that draws the charts, although the page is usable before that code is loaded.
     expect([...scripts].some((script) => script.includes("/ChartCanvas-"))).toBe(true);
     expect(packedBytes(scripts)).toBeLessThan(185_000);
   });

@@ -143,7 +143,7 @@ onOneStore((home) => {
           return await page.evaluate("scrollY");
         })
         .toBe(4_200);
-      // This row is in the middle of the window. A click on a row at its edge could scroll the list first.
+      // This row is in the middle of the window. A click on a row at the edge of the window could scroll the list first.
       await page.locator('[aria-rowindex="112"]').getByRole("link").click();
       await page.getByRole("link", { name: "Next job" }).waitFor();
       const address = new URL(page.url()).pathname;

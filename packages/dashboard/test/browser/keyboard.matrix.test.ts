@@ -71,7 +71,7 @@ describe("by keyboard alone", () => {
       await page.keyboard.insertText(straightDefinition);
       await page.locator("[data-step=second]").waitFor();
       await page.getByText("The definition is valid").waitFor();
-      // In the editor, Tab indents. After Escape, it moves the focus again.
+      // Closes the list of completions, if it is open. Tab then leaves the editor.
       await page.keyboard.press("Escape");
       await press(page.getByRole("button", { name: "Register version" }));
       const registered = page.getByRole("dialog", { name: "Version 2 is registered" });

@@ -24,7 +24,7 @@ export function treeOf(state: EditorState): Tree {
 const values: ReadonlySet<string> = new Set(["Object", "Array", "String", "Number", "True", "False", "Null"]);
 
 /**
- * Returns the place in the text of the value to which a JSON pointer leads. If the text has no such value, returns the place of the innermost value
+ * Returns the place of the value to which a JSON pointer leads. If the text has no such value, returns the place of the innermost value
  * around it. If the value takes several lines, the place is only its name, or its first character if it has no name. So the editor does not underline
  * half of the text.
  */

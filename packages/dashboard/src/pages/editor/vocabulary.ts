@@ -108,8 +108,8 @@ function schemaValues(state: EditorState, path: Path): readonly Word[] {
 }
 
 /**
- * Tells whether a schema is at this path: one of the `definitions`, or a part of another schema, below a keyword such as `items` or `anyOf`. A
- * property may be called `type`, so the name alone does not tell.
+ * Tells whether a schema is at this path: one of the `definitions`, or a part of another schema, below a keyword such as `items` or `anyOf`.
+ * The callers ask this because a name such as `type` can be a keyword of a schema or the name of a property.
  */
 function isSchema(path: Path): boolean {
   if (path.length <= 2) return path.length === 2;

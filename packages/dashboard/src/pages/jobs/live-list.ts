@@ -8,7 +8,7 @@ export interface LivePage {
 export interface LiveList {
   /** The loaded jobs, each in the state in which it was last received. */
   readonly jobs: readonly ListedJob[];
-  /** The ids of jobs that no longer belong to the list. They are shown until the reader asks for the present list, so that nothing jumps. */
+  /** The ids of jobs that no longer belong to the list. These jobs are shown until the reader asks for the present list, so that nothing jumps. */
   readonly goneIds: ReadonlySet<string>;
   /** The number of new jobs that are not shown yet. */
   readonly newCount: number;

@@ -19,7 +19,7 @@ export function useLiveJobs(organizationId: string, search: JobSearch) {
   const query = useInfiniteQuery(pages);
   const { data, error, refetch } = query;
   const { data: latest, isError, isPaused } = useQuery(jobsQuery(organizationId, filters));
-  // The list is old when the request failed, or could not be sent because there is no network.
+  // The list is old when the request failed, or when its repetition waits until the page is visible again.
   const isOld = isError || isPaused;
   const loaded = data?.pages;
   const list = useMemo(

@@ -12,7 +12,7 @@ interface TagChange {
   readonly undo: () => Promise<unknown>;
 }
 
-/** Says that a tag was changed and offers to undo it for a while. `refresh` asks again for everything that shows tags. */
+/** Says that a tag was changed, and for a while offers to undo the change. `refresh` asks again for everything that shows tags. */
 export function useTagUndo(workflow: WorkflowKey) {
   const words = texts.workflow;
   const queries = useQueryClient();

@@ -10,7 +10,7 @@ interface ExpiryChoiceProps {
   readonly value: ExpiryDays;
   readonly onChange: (value: ExpiryDays) => void;
   readonly problem?: string | undefined;
-  /** The token that is changed; left out for a new token. The user may keep its expiry. */
+  /** The token that is changed, whose expiry the user may keep. Left out for a new token. */
   readonly present?: { readonly expiresAt?: string | undefined };
 }
 

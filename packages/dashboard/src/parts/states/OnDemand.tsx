@@ -23,7 +23,10 @@ export function OnDemand({ waiting, instead = <NotLoaded />, children }: OnDeman
   );
 }
 
-/** Asks the reader to load the whole page again. A second attempt may not be enough, because React and some browsers remember that a part failed. */
+/**
+ * Asks the reader to load the whole page again. To load only the part again may not be enough, because React and some browsers remember that it
+ * failed.
+ */
 function NotLoaded() {
   const { parts, shell } = texts;
   return (

@@ -59,7 +59,7 @@ export const apiTokens = {
   rotate: "Rotate",
   rotateTitle: (name: string) => `Give ${name} a new secret?`,
   rotateText:
-    "It stays the same token with the same permissions. Change the programs that use it before the present secret ends.",
+    "It stays the same token with the same permissions. Before the present secret ends, change the programs that use the token.",
   overlap: "The present secret ends",
   overlaps: { "0": "at once", "3600": "after 1 hour", "86400": "after 1 day", "604800": "after 7 days" },
   revoke: "Revoke",

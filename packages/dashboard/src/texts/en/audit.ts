@@ -30,7 +30,7 @@ export const audit = {
   versionOf: (versionNumber: number, workflow: string | undefined) =>
     `${versionNumber}${workflow === undefined ? "" : ` of ${workflow}`}`,
   tagOf: (tag: string, workflow: string | undefined) => `${tag}${workflow === undefined ? "" : ` of ${workflow}`}`,
-  targetId: "Target id, or name of tag or role",
+  targetId: "Target id, or name of tag, role or task queue",
   after: "From",
   before: "Until",
   filters: "Filters",

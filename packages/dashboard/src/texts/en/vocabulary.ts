@@ -90,7 +90,8 @@ export const vocabulary = {
     InputMismatch: "The input does not fit its definition",
     OutputMismatch: "The output does not fit its definition",
     OutputTooLarge: "The output, or another value of the step, is larger than allowed",
-    ExpressionFailed: "An expression of the step gave no value, or a value that cannot be used in its place",
+    ExpressionFailed:
+      "An expression of the step gave no value, or a value that cannot be used where the expression stands",
     Interrupted: "The nodes or workers that made the call were lost",
     BranchFailed: "A branch of a parallel step failed; if `until` is `any`, all of its branches failed",
     ItemFailed: "An item of a forEach step failed",

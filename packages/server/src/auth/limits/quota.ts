@@ -110,8 +110,8 @@ export class Quota {
     const wanted = this.used + (wasAsked ? this.#setAside() : 0);
     const change = wanted - this.#stored;
     if (!wasAsked && change === 0) return undefined;
-    // An amount that is being given back must not be used until the store has answered, so the allowance is lowered. It is not lowered below the free
-    // share, which a node may use without the store's count.
+    // An amount that is being given back must not be used any more, so the allowance is lowered before the store answers. It is not lowered below the
+    // free share, which a node may use without the store's count.
     this.#returning = Math.min(0, change);
     this.#allowance = Math.min(this.#allowance, Math.max(wanted, freeShare(this.#limit, this.#nodeCount)));
     this.mark = Math.min(this.mark, this.#allowance);

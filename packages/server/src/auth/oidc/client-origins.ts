@@ -70,7 +70,7 @@ export function allowClientOrigin(
 }
 
 /**
- * Lets a page of the client read an answer that the provider did not write for this request, with the headers that the provider would set.
+ * Sets the headers that let a page of the client read the answer. The provider sets them itself, but only if it writes the answer for this request.
  * `findClient` returns the client that the request names, and is called only if a page sent the request.
  */
 export async function letClientRead(

@@ -12,7 +12,7 @@ export interface SignedInUser {
   readonly userId: string;
   readonly userName: string;
   readonly sessionId: string;
-  /** The OAuth client of an organization that acts for the user; undefined for one of the service's own clients. */
+  /** The organization's OAuth client that acts for the user; undefined for one of the service's own clients. */
   readonly client: CallingClient | undefined;
   /** The time when the token or the session ends, whichever comes first. */
   readonly expiresAt: Timestamp;

@@ -16,7 +16,7 @@ export interface IdTokensParts {
 export interface IdTokenSubject {
   readonly userId: string;
   readonly sessionId: string;
-  /** The OAuth client of an organization to which the token was issued; null for one of the service's own clients. */
+  /** The organization's OAuth client to which the token was issued; null for one of the service's own clients. */
   readonly clientId: string | null;
   readonly expiresAt: Timestamp;
 }

@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { Database, Queryable, Transaction } from "../../store/home/database.ts";
 
 /**
- * Holds the transaction of the current request, so that functions that the provider calls can use it, such as those of the adapter: the provider
- * cannot pass a transaction to them. Outside of a transaction, they use the database.
+ * Holds the transaction of the current request for the functions that are called by the provider, such as those of the adapter: the provider cannot
+ * pass a transaction to them. Outside of a transaction, they use the database.
  */
 export class ScopedStore {
   readonly #database: Database;

@@ -35,8 +35,8 @@ export function mayUseTag({ tags, jobEvent }: Bounds, tag: string | null): boole
 }
 
 /**
- * Tells whether the bound `jobEvent` allows this job: a token that may only send one event reaches only the job of that event. The bound to workflows
- * is not checked here.
+ * Tells whether the bound `jobEvent` allows this job: a token that may only send one event reaches only the job of that event. The bound
+ * `workflowIds` is not checked here.
  */
 export function reachesJob({ jobEvent }: Bounds, jobId: string): boolean {
   return jobEvent === undefined || jobEvent.jobId === jobId;

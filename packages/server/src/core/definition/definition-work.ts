@@ -30,8 +30,8 @@ interface WorkSurroundings extends ConfigSurroundings {
 
 /**
  * Reads the work of a step. `details` are its `integrationDetails`. When the step's type is unknown, `kind` and the result are undefined. When the
- * config has problems, the result has placeholders for what could not be read, so that the rest of the definition is checked too. For a fork, the
- * result is then undefined.
+ * config of a fork has problems, the result is undefined too. When the config of another step has problems, the result has placeholders
+ * for what could not be read, so that the rest of the definition is checked.
  */
 export function readWork(
   step: RawObject,
@@ -243,8 +243,8 @@ function checkEventIds({ eventIds }: WaitRule, pointer: string, { limits, proble
 }
 
 /**
- * Refuses payload definitions for event ids that expressions give. Such an id may be different for each job. A definition under the text of the
- * expression would match no event, and the wait would fail.
+ * Refuses payload definitions for event ids that expressions give. Such an id may be different for each job. With such a definition, the wait would
+ * fail: the config is checked again when the expression has a value, and the definition is then for an id that is not in `eventIds`.
  */
 function refusePayloadsOfOpenIds(
   { eventIds, isOpen = false, payloadDefinitions = {} }: WaitRule,

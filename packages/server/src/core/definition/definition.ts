@@ -154,7 +154,7 @@ const maxDescriptionLength = 10_000;
 
 /**
  * Reads the schemas. Those with problems are included as far as they could be read, so that their names are known. Undefined when the definition has
- * none.
+ * no schemas.
  */
 function readSchemas(
   raw: RawObject,

@@ -30,8 +30,8 @@ type Definitions = Pick<StepDefinition, "work" | "inputSchema" | "outputSchema">
 export function payloadRuleOf(step: Definitions): PayloadRule | undefined {
   const { work, inputSchema, outputSchema } = step;
   if (work.kind !== "wait") return undefined;
-  // Steps with the same input and output definitions share a rule, because there may be hundreds of them, with thousands of names. A step with
-  // payload definitions has its own rule.
+  // Steps with the same input and output definitions share a rule, because there may be hundreds of such steps, and their definitions may declare
+  // thousands of properties. A step with payload definitions has its own rule.
   const owner = work.payloadSchemas.size === 0 ? inputSchema : work.payloadSchemas;
   const rules = knownRules.get(owner) ?? new WeakMap<Schema, { readonly rule: PayloadRule | undefined }>();
   knownRules.set(owner, rules);

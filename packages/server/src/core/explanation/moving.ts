@@ -175,7 +175,7 @@ function calling(circumstances: Circumstances, step: CallingStep): Explanation {
     const end = work?.timeoutMs === undefined ? {} : { timeoutAt };
     return ofTask(circumstances, step, task, { ...facts, ...end });
   }
-  // `child` is also null when the caller may not see the child. But a node holds the call only until the child exists.
+  // `child` is also null when the caller may not see the child. A node holds the call until the child exists. So if no node does, there is a child.
   if (child !== null || (work?.by === "job" && node === null)) {
     const end = work?.timeoutMs === undefined ? {} : { timeoutAt };
     return waitingForJob(step, child, { ...facts, ...end }, now);

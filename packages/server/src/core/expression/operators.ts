@@ -42,8 +42,8 @@ export function mismatch(operator: BinaryOperator, left: Kinds, right: Kinds): s
 }
 
 const textHint =
-  "; `text(value)` turns any value into a text, `int(text)` and `double(text)` turn a text into a number";
-const orderHint = "; `timestamp(text)` turns a text into a time, `double(text)` turns it into a number";
+  "; `text(value)` turns any value into a text, and `int(text)` and `double(text)` turn a text into a number";
+const orderHint = "; `timestamp(text)` turns a text into a time, and `double(text)` turns it into a number";
 const hints: Partial<Record<BinaryOperator, string>> = {
   "+": textHint,
   "-": orderHint,

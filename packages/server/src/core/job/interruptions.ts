@@ -16,8 +16,8 @@ export function isSuspect(holder: CallHolder, interruptions: number): boolean {
 }
 
 /**
- * Whether the call was interrupted too often to be made again. A task is blamed for each loss, even though another task of the same worker may be the
- * cause: each task has a lease of its own, and a worker cannot be made to begin its tasks one after another.
+ * Whether the call was interrupted too often to be made again. A task is blamed for each loss, because each task has a lease of its own, and because
+ * a worker cannot be made to begin its tasks one after another. So a task may also be blamed when another task of the same worker was the cause.
  */
 export function isLostTooOften(holder: CallHolder, interruptions: number): boolean {
   const blamedFor = holder === "node" ? interruptions - suspectAfterInterruptions : interruptions;

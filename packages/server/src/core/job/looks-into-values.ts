@@ -62,8 +62,8 @@ function isTask(plan: Plan, name: string): boolean {
 
 /**
  * The branches whose waits the events may complete. A single event may complete one wait. If the commit has more facts, another fact may end that
- * wait first, and the event may complete any other wait that it may reach. A branch that is left out stays in its wait until the next commit,
- * although the wait has enough events.
+ * wait first, and the event may complete any other wait that it may reach. If one commit would read too many values for all of these branches, some
+ * are left out. Such a branch stays in its wait until the next commit, although the wait has enough events.
  */
 function branchesOfCompletedWaits(plan: Plan, state: JobState, facts: readonly UntimedFact[]): readonly string[] {
   if (state.status !== "RUNNING") return [];

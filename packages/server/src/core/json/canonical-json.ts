@@ -9,8 +9,8 @@ export function canonicalJson(value: JsonValue): string {
 }
 
 /**
- * The cost of making the canonical text, in units of about 50 ns. Equal values have equal costs. Counting stops when `limit` is passed, so that
- * a huge value takes little time. But the keys of each object that is reached are always listed and counted completely.
+ * The cost of making the canonical text, in units of about 50 ns. Equal values have equal costs. Counting stops when the cost exceeds `limit`, so
+ * that a huge value takes little time. But the keys of each object that is reached are always listed and counted completely.
  */
 export function costOfCanonicalJson(value: JsonValue, limit: number): number {
   if (typeof value === "string") return 1 + (value.length >> 3);

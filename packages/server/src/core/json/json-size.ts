@@ -1,7 +1,9 @@
 import type { JsonValue } from "./json.ts";
 import { JsonText, type ShownValue } from "./json-text.ts";
 
-/** The approximate size of a value, in characters and members. Counting stops when `limit` is passed, so that a huge value takes little time. */
+/**
+ * The approximate size of a value, in characters and members. Counting stops when the size exceeds `limit`, so that a huge value takes little time.
+ */
 export function sizeOfJson(value: ShownValue | readonly ShownValue[], limit: number): number {
   if (typeof value === "string") return value.length;
   if (value instanceof JsonText) return value.text.length;

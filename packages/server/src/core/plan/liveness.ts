@@ -19,7 +19,7 @@ export function livePropertiesAfter(
   const takenBy = oncePerSchema((schema) => toRow(takenProperties(schema)));
   const overwrittenBy = oncePerSchema((schema) => toRow(requiredProperties(schema)));
   const read = steps.map(({ input, inputSchema }) => (input === undefined ? takenBy(inputSchema) : none));
-  // A wait step takes some properties only from its events. Such a property replaces any earlier value, whether or not an event brought it.
+  // A wait step takes some properties only from its events. Such a property loses its earlier value, whether or not an event brings a new one.
   const overwritten = steps.map((step) => {
     const fromEvents = step.output === undefined ? payloadRuleOf(step)?.fromEvents : undefined;
     const required = overwrittenBy(step.outputSchema);

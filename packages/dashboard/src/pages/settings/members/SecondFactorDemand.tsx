@@ -9,7 +9,8 @@ import { toast } from "../../../parts/toasts.ts";
 import { texts } from "../../../texts/texts.ts";
 
 /**
- * Says whether members of this organization need a second factor, and lets those who may change it do so. Shows nothing until the answer is known.
+ * Says whether members of this organization need a second factor. People with the permission can change this. Shows nothing until the answer is
+ * known.
  */
 export function SecondFactorDemand({ organizationId }: { readonly organizationId: string }) {
   const words = texts.secondFactorDemand;

@@ -101,12 +101,12 @@ class HandlerReader {
     return target === undefined ? undefined : { step: target, ...(on !== undefined && { on }) };
   }
 
-  /** Refuses a handler that takes every error but is not the last one, and a name that an earlier handler has already. */
+  /** Refuses a handler that takes every error if other handlers follow it. Also refuses a name that an earlier handler has already. */
   #refuseUnreachable(raw: RawObject, on: readonly string[] | undefined, index: number, count: number): void {
     if (raw.fields.on === undefined && index < count - 1) {
       raw.refuseAt(
         raw.pointer,
-        "has no `on`, so it handles every failure and the entries after it handle none; put it last",
+        "has no `on`, so it handles every failure, and the entries after it handle none; put it last",
       );
     }
     for (const [place, name] of (on ?? []).entries()) {

@@ -60,7 +60,7 @@ export function regionsOf(steps: readonly Pick<GraphStep, "name" | "work">[], gr
   return { of, all, takenStarts };
 }
 
-/** Enters the region into `of` for each of its steps, and returns these steps. Leaves out steps that are in another region already. */
+/** Writes the region into `of` for each of its steps, and returns these steps. Leaves out steps that are in another region already. */
 function claim(region: Region, of: (Region | undefined)[], { outgoing, stepCount }: StepGraph): Iterable<number> {
   const own = new Set(region.first < stepCount && of[region.first] === undefined ? [region.first] : []);
   for (const step of own) {

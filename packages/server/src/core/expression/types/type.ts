@@ -111,7 +111,7 @@ function alternativesOf(schema: Schema): readonly Schema[] {
   return isChoice ? anyOf.flatMap(alternativesOf) : [schema];
 }
 
-/** Combines all alternatives that only list values into one alternative. */
+/** Makes one alternative of all those that say only which values are allowed. */
 function withOneEnum(schemas: readonly Schema[]): readonly Schema[] {
   const [enums, others] = [schemas.filter(isEnum), schemas.filter((schema) => !isEnum(schema))];
   if (enums.length < 2) return schemas;

@@ -118,8 +118,8 @@ interface VisitAhead extends WaitVisit {
 
 /**
  * Returns at most one step for each branch: the step in which it waits or continues after a resume, or else the step that it enters next. A commit
- * reads the payloads of one visit only. Branches that are on their way to a step come first: with its payloads, such a branch can enter the step in
- * this commit, and leaves the next commit to another branch.
+ * reads the payloads of one visit only. Branches that are on their way to a step come first. When the step's payloads are read, such a branch can
+ * enter the step in this commit. The next commit can then read the payloads for another branch.
  */
 function visitsAhead(plan: Plan, state: UnfinishedState): readonly VisitAhead[] {
   const cursors: readonly AnyCursor[] = state.cursors;
