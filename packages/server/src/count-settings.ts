@@ -77,7 +77,7 @@ export const countSettings = {
     10,
     0,
     1_000_000,
-    "The maximum number of organizations that one account may create. Deleted organizations do not count. With 0, only accounts with a maximum of their own (`stepwell user organizations`) may create organizations. Without this maximum, a person could avoid the limits of an organization by creating more organizations.",
+    "The maximum number of organizations that one account may create. Deleted organizations do not count. With 0, only accounts with a maximum of their own (`stepwell user organizations`) may create organizations. If this number were not limited, a person could avoid the limits of an organization by creating more organizations.",
   ),
   maxUserTokens: integer(
     "STEPWELL_MAX_USER_TOKENS",

@@ -1115,7 +1115,7 @@ export interface paths {
         put?: never;
         /**
          * Create a user token
-         * @description The token acts as you in all your organizations, so you confirm that it is you: with your password and, if the account has a second factor, its code. If you have no password, sign in again at your provider (`prompt=login`) and create the token within 10 minutes. For programs, use an API token, which can do less. The token is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, revoke the token and create another.
+         * @description The token acts as you in all your organizations, so you confirm that it is you: with your password and, if the account has a second factor, its code. If you have no password, sign in again at your provider (`prompt=login`) and create the token within 10 minutes. For programs, use an API token, which can do less. The user token is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, revoke the token and create another.
          */
         post: operations["CreateUserToken"];
         delete?: never;
@@ -4408,7 +4408,7 @@ export interface operations {
                      *                 }
                      *               },
                      *               "timeoutSeconds": {
-                     *                 "description": "The time after which the wait fails with Timeout. Without it, the step waits for ever, unless the step or the definition has `timeoutSeconds`.",
+                     *                 "description": "The time after which the wait fails with Timeout. Without it, the step waits for ever, unless the step itself or the definition has a `timeoutSeconds` of its own.",
                      *                 "type": "number",
                      *                 "exclusiveMinimum": 0,
                      *                 "maximum": 31536000

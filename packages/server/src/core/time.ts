@@ -32,5 +32,5 @@ export function momentOf(text: string): Timestamp {
   return Date.parse(usual.toUpperCase()) + (isLeapSecond ? 1_000 : 0);
 }
 
-/** The first time that is too late for an answer to show. */
+/** The earliest timestamp that is too late for an answer to show. */
 export const endOfTime = Date.UTC(10_000, 0, 1);

@@ -8,7 +8,7 @@ export function isMultipleOf(value: number, divisor: number): boolean {
   const by = decimalOf(divisor);
   if (dividend.digits === 0n) return true;
   const shift = dividend.exponent - by.exponent;
-  // Written with the exponent of the dividend, the divisor would end in 0. The dividend's digits do not end in 0, so they are no multiple of it.
+  // Written with the exponent of the dividend, the divisor would end in 0, and so would each multiple of the divisor. The dividend's digits do not.
   if (shift < 0) return false;
   return (dividend.digits * powerOfTen(shift, by.digits)) % by.digits === 0n;
 }

@@ -7,7 +7,7 @@ import { allTypes, noTypes, type TypeSet } from "./type-set.ts";
 /**
  * A schema, parsed. A value fits when its type is in `types`, it satisfies the rules for its type, it is among the `allowed` values, it fits all of
  * `allOf`, it fits one of `anyOf`, and it satisfies the rare rules. References are resolved to nodes, so the nodes of a recursive schema form a
- * cycle. A cycle always goes through a property, the name of a property or an item, because `chain.ts` refuses any other.
+ * cycle. A cycle always goes through an item, a property or the name of a property, because `chain.ts` refuses any other.
  *
  * A schema does not change after it was parsed. Nodes are compared by identity. The same name in `definitions` is always the same node.
  */

@@ -36,8 +36,8 @@ function hasAny(value: JsonValue, names: ReadonlySet<string>): boolean {
 }
 
 /**
- * Loosens the rules that require properties, by their number or by their names. Drops `oneOf`, `not` and `if`: a value may meet or break them only
- * because a property is missing. Keeps all other rules.
+ * Loosens the rules that require a number of properties, or properties with certain names. Drops `oneOf`, `not` and `if`: a value may meet or break
+ * them only because a property is missing. Keeps all other rules.
  */
 function withoutRareRequirements(rules: RareRules, names: ReadonlySet<string>): RareRules {
   const { multipleOf, uniqueItems, minProperties, maxProperties, propertyNames, dependentRequired } = rules;

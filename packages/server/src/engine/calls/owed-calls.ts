@@ -55,7 +55,7 @@ export interface OwedCall {
   readonly step: PlanStep;
   readonly work: CallWork;
   readonly effect: CallEffect;
-  /** The lease term in which the commit that asked for the call began. */
+  /** The lease term at the beginning of the commit that asked for the call. */
   readonly leaseTerm: number;
   /** Whether the store already has a note that the call begins. */
   readonly isNoted: boolean;

@@ -82,7 +82,7 @@ export async function applyBatch(
 interface LoadedJobs {
   readonly children: NewChildren;
   readonly open: Map<string, OpenJob>;
-  /** The commands whose organization is deleted, so that no job may begin there. */
+  /** The commands that would begin or resume a job in a deleted organization. They are rejected. */
   readonly gone: ReadonlySet<Command>;
   /** The commands that need a row which another transaction has locked: the row of a job, an organization, a parent's call, or a tree of jobs. */
   readonly held: ReadonlySet<Command>;

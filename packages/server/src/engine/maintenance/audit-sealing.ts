@@ -28,8 +28,8 @@ const maxOrganizationsAtOnce = 100;
 const maxEntriesPerSeal = 250;
 
 /**
- * Seals the entries that were written to the audit trails since the last round. Sealing is separate from the changes themselves, so that two changes
- * never wait for each other over the order of their hashes.
+ * Seals the entries that were written to the audit trails since the last round. Sealing is separate from the changes themselves, so that no change
+ * has to wait for another one because their hashes need an order.
  */
 export function auditSealingDuty(options: AuditSealingOptions): Duty {
   return {

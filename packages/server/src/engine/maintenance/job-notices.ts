@@ -25,8 +25,8 @@ export interface JobNoticesOptions {
 
 const maxNoticesAtOnce = 500;
 /**
- * The number of notices that are delivered at once. It is large, because the children of a job often end together, and each commit writes the whole
- * state of their parent.
+ * The number of notices that are delivered at the same time. It is large, because the children of a job often end together, and each commit writes
+ * the whole state of their parent.
  */
 const maxToldAtOnce = 250;
 const maxOrganizationsInTurn = 100;

@@ -34,8 +34,8 @@ export class JobTelling<Found extends { readonly organizationId: string }> {
   /**
    * Tells the jobs of each organization in the given order. Returns at `endMs` (a reading of `performance.now()`) at the latest, but the telling may
    * go on after that. None of the jobs may belong to a busy organization. The given `tell` tells one job, and returns whether this changed the job.
-   * After `endMs`, the telling stops as soon as any job has changed. Before the first change it goes on, because jobs that cannot be changed would be
-   * first again in the next round.
+   * After `endMs`, the telling stops as soon as any job has changed. Before the first change it goes on. Otherwise, the jobs that cannot be changed,
+   * which come first again in each round, could keep all other jobs from being told.
    */
   async tell(
     found: readonly Found[],

@@ -41,8 +41,8 @@ const backlogMs = 150;
 /**
  * Folds the metric changes of commits into the rollups. Each change is a row of its own, so no time or number has to mark how far the changes are
  * folded, and a change that was committed late is folded too. The transaction that adds a change to the rollups also deletes its row, so each change
- * counts once, whichever node folds and however often it tries. Readers add the rollups and the rows in one statement, so they always see every
- * change.
+ * counts once, whichever node folds and however often it tries. Readers compute the sum of the rollups and the rows in one statement, so they always
+ * see every change.
  *
  * Also makes the changes for history that was committed without them, mostly by earlier releases.
  */

@@ -3,7 +3,7 @@ import type { Duty } from "./duty.ts";
 
 /**
  * Vacuums the embedded store. That store has no background workers that remove dead rows and count the living ones for the query planner. A vacuum
- * blocks the process while it runs, so each run takes one table of the list, besides three tables that stay small.
+ * blocks the process while it runs, so each run of this duty vacuums one table of the list, and three tables that stay small.
  */
 export function vacuumDuty(upkeep: Upkeep): Duty {
   const tables = [

@@ -23,8 +23,8 @@ export type StoreTrouble =
   /** The store has not answered this node recently. */
   | "store-unreachable"
   /**
-   * By one of the machine's clocks, more time than a lease has passed since the last heartbeat, for example because the machine slept or its clock
-   * was set forward.
+   * By one of the machine's clocks, the last heartbeat is longer ago than a lease lasts, for example because the machine slept or its clock was set
+   * forward.
    */
   | "lease-expired";
 

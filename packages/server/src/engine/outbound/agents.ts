@@ -6,7 +6,7 @@ import { guardedConnector, type ResolveHost } from "./guarded-connector.ts";
  * The connections of each organization. They stay open for its next call. Organizations never share a connection, so that nothing that one
  * organization sends can affect the answers to another one. The calls under way (`maxCalls`) bound the number of connections in use.
  *
- * The library takes about 25 MB. It is loaded with the first call, so a service that makes no calls does not pay for it.
+ * The library `undici` takes about 25 MB. It is loaded with the first call, so a service that makes no calls does not pay for it.
  */
 export class Agents {
   readonly #rule: AddressRule;

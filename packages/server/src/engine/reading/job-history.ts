@@ -155,7 +155,8 @@ class RunPage {
 
   /**
    * Counts the latest run, and returns whether the page has enough runs. It is called only when the next run starts, because the search may ask for a
-   * status, and only a run that is over has its final status.
+   * status, and only a run that is over has its final status. On a job with branches, the run may still be under way, and then its present status
+   * decides.
    */
   #isFull(): boolean {
     const run = this.#folder.runs.at(-1);

@@ -324,7 +324,7 @@ const maxTasksAtOnce = 500;
 /** The bound on the inputs in one answer (`sizeOfJson`): a few megabytes. */
 const maxAnswerSize = 4_000_000;
 /**
- * A node that is alone polls less often by this factor. It has put nearly every task into its queue itself. The exceptions are tasks from before it
- * started and tasks of commits whose outcome it did not learn.
+ * A node that is alone polls less often by this factor. It has put nearly every task into the task's queue itself. The exceptions are tasks from
+ * before it started and tasks of commits whose outcome it did not learn.
  */
 const aloneFactor = 10;

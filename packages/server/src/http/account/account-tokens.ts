@@ -62,7 +62,7 @@ function createUserTokenRoute(app: App, parts: ServerParts): void {
         tags: ["account"],
         summary: "Create a user token",
         description:
-          "The token acts as you in all your organizations, so you confirm that it is you: with your password and, if the account has a second factor, its code. If you have no password, sign in again at your provider (`prompt=login`) and create the token within 10 minutes. For programs, use an API token, which can do less. The token is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, revoke the token and create another.",
+          "The token acts as you in all your organizations, so you confirm that it is you: with your password and, if the account has a second factor, its code. If you have no password, sign in again at your provider (`prompt=login`) and create the token within 10 minutes. For programs, use an API token, which can do less. The user token is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, revoke the token and create another.",
         body: closed({
           name: nameSchema(config.maxNameLength, "The purpose of the token."),
           expiresAt: Type.Optional(NewExpirySchema),

@@ -37,8 +37,8 @@ export interface DocumentWithOperations {
 type HeaderName = keyof typeof headers;
 
 /**
- * Adds the headers to each answer. They all follow from the declaration of the operation, by the rules in this file. The tests check every answer
- * that they get against these headers. Answers with a problem are the same for all operations, so each is in the document once.
+ * Adds the headers to each answer. They all follow from the declaration of the operation, by the rules in this file. The tests compare these
+ * headers with those of every answer that they get. Answers with a problem are the same for all operations, so each is in the document once.
  */
 export function describeHeaders(document: DocumentWithOperations): void {
   const { paths, components } = document;
@@ -128,7 +128,7 @@ function problemAnswer(code: string, meaning: string): DocumentedAnswer {
   if (code === "RateLimitError" || code === "UnavailableError") names.push("Retry-After");
   const schema = { $ref: "#/components/schemas/Problem" };
   const description = `${meaning} The problem's \`code\` is \`${code}\`.`;
-  // A submit whose answer is too large was still carried out, and the error answer says where the job is.
+  // If there is no room for the large answer to a submit, the submit was carried out all the same, and the error answer says where the job is.
   const made = code === "UnavailableError" && { Location: { $ref: "#/components/headers/MadeLocation" } };
   return {
     description,

@@ -20,7 +20,7 @@ export function collectDeclarations(app: App, basePath: string, serverUrl: () =>
         version,
         summary: "A workflow orchestration service.",
         description:
-          "You register a workflow, register versions of its definition, point a tag at one of them, and submit jobs. Every operation names its permission in `x-permission`. An operation that needs a credential says in `x-cost` how many requests of the limits per minute it uses.",
+          "You register a workflow, register versions of its definition, point a tag at one of them, and submit jobs. Every operation names its permission in `x-permission`. An operation that needs a credential says in `x-cost` how many times a request counts in the limits of requests per minute.",
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
       servers: [{ url: basePath === "" ? "/" : basePath }],

@@ -85,7 +85,7 @@ export function requireSubmit({ bounds }: Caller, workflowId: string, choice: Ve
 /** Throws when the caller may not send this event to a job that the caller reaches. */
 export function requireEvent({ bounds }: Caller, eventId: string): void {
   if (bounds === undefined || maySendEvent(bounds, eventId)) return;
-  throw outOfBounds(bounds, "it cannot send another event");
+  throw outOfBounds(bounds, "it cannot send any other event");
 }
 
 function requireTag(bounds: Bounds, tag: string | null): void {

@@ -59,7 +59,7 @@ const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 function hashOf(request: FastifyRequest, invocationId?: string): Buffer {
   const { principal } = request.caller;
-  // `waitSeconds` changes when the answer is sent, but not what is done.
+  // `waitSeconds` has an effect on the time at which the answer is sent, but not on what is done.
   const { waitSeconds: _, ...query } = request.query as Readonly<Record<string, unknown>>;
   const asked = [
     request.routeOptions.schema?.operationId,

@@ -114,7 +114,7 @@ class SchemaReader {
     return schema;
   }
 
-  /** Reads `$defs`. Refuses them below the top of a definition, because `#/$defs/<name>` would then be ambiguous. */
+  /** Reads `$defs`. Refuses them below the top of a definition: if they were allowed there, `#/$defs/<name>` would be ambiguous. */
   #readDefs(raw: RawObject): void {
     if (raw.fields.$defs === undefined) return;
     const scope = this.#scope;

@@ -35,8 +35,8 @@ const rareKeywords: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * As in the standard, `then` and `else` have no effect without `if`, and `if` has no effect without them. They are still read, so that problems in
- * them are reported.
+ * As in the standard, `then` and `else` have no effect without `if`, and `if` has no effect without them. Keywords without effect are read too, so
+ * that problems in them are reported.
  */
 function readConditional(raw: RawObject, readSchema: ReadSchema): Conditional | undefined {
   const condition = readSchemaAt(raw, "if", readSchema);

@@ -39,8 +39,9 @@ function forgetBeyond(added: string, bytes: number): void {
 }
 
 /**
- * RE2 remembers the states that it has met, by default in up to 8 MiB. Many definitions may have many patterns, so each pattern gets only this much.
- * A usual pattern needs far less. `RE2Set` is used because it is the part of re2js in which this memory can be set. It is also the fastest part.
+ * RE2 remembers the states that it has met, by default in up to 8 MiB. Many definitions may have many patterns, so each pattern gets only
+ * `stateBytes`. A usual pattern needs far less. `RE2Set` is used because it is the part of re2js in which this memory can be set. It is also the
+ * fastest part.
  */
 const stateBytes = 256 * 1024;
 

@@ -129,7 +129,7 @@ const refusedCredentials = new Set([
 function credentialsFailure({ name }: Fault): CallFailure | undefined {
   if (name === "CredentialsProviderError" || name === "TokenProviderError") {
     const remedy =
-      "give the service credentials by environment variables, a profile, or the role of its machine or container";
+      "give the service its credentials by environment variables, a profile, or the role of its machine or container";
     return failed("ordinary", {
       code: "ExecutorError",
       message: `No AWS credentials were found: ${remedy}.`,
