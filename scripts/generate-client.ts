@@ -91,7 +91,7 @@ function requiredIn(schema: Schema | undefined, schemas: ApiDocument["components
   return first.filter((name) => others.every((names) => names.includes(name)));
 }
 
-/** The generator needs another version of TypeScript than the rest of the repository. The client package has both as dependencies. */
+/** The generator needs another version of TypeScript than the rest of the repository. The client package depends on the generator and on that version. */
 async function typesOf(document: string): Promise<string> {
   const clientRequire = createRequire(pathToFileURL(resolve("packages/client/package.json")));
   const generator = clientRequire("openapi-typescript");

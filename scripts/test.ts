@@ -43,8 +43,7 @@ const checksOf = {
 } as const;
 
 /**
- * A test name that is longer than this contains a whole value, and hides the rest of the report. The longest names that help a reader show two
- * schemas.
+ * A test name that is longer than this contains a whole value, and hides the rest of the report. The longest of the useful names contain two schemas.
  */
 const maxNameLength = 500;
 

@@ -104,7 +104,7 @@ async function takePage(camera: Camera, page: Page, baseUrl: string, shown: Dash
 }
 
 async function open(page: Page, baseUrl: string, { path, isReady }: DashboardPage): Promise<void> {
-  // Escape closes a dialog, which would stay open if the next page has the same address. If values were typed, only the second Escape closes it.
+  // A dialog stays open if the next page has the same address, so Escape closes it first. If values were typed, only the second Escape closes it.
   for (const _ of [1, 2]) await page.keyboard.press("Escape");
   await page.mouse.move(0, 0);
   await page.evaluate("scrollTo(0, 0)");

@@ -127,7 +127,7 @@ export function optionalPort(variable: string, meaning: string): Setting<number 
       // Kubernetes sets STEPWELL_PORT, for example, to tcp://10.0.0.1:80 if there is a Service named `stepwell`.
       if (raw !== undefined && /^(tcp|udp|sctp):\/\//.test(raw)) {
         throw new Error(
-          `must be a port, but is "${raw}", which Kubernetes puts there if a Service has the variable's name without _PORT. Set \`enableServiceLinks: false\` in the pod's spec, or set ${variable} to the port in the container's env`,
+          `must be a port, but is "${raw}", which Kubernetes puts there if a Service has the variable's name without _PORT. Set \`enableServiceLinks: false\` in the pod's spec, or set ${variable} in the container's env to the port`,
         );
       }
       return number.parse(raw);

@@ -52,7 +52,7 @@ function constantIn(path: string, name: string, value: string): number {
 const bytes = { KiB: 1_024, MiB: 1_024 ** 2 };
 const seconds = { second: 1, minute: 60, hour: 3_600, day: 86_400 };
 
-/** Converts the number in a row of a table to the unit of the constant in the code. For a time, the name of the constant ends with this unit. */
+/** Converts the number in a row of a table to the unit of the constant in the code. The name of a constant that is a time ends with its unit. */
 function inUnitOf(name: string, text: string): number {
   const [, number = "", unit = ""] = /^([\d,]+) ?(\w*)$/.exec(text) ?? [];
   const count = numberOf(number);

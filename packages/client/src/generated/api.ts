@@ -351,7 +351,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a failed or cancelled job
-         * @description The job continues with a new attempt of the step at which it ended. A job that was cancelled before its first step begins with that step. If the job is neither FAILED nor CANCELLED, the answer is 409.
+         * @description The job continues with a new attempt of the step at which it ended. If the job was cancelled before its first step, it begins with that step. If the job is neither FAILED nor CANCELLED, the answer is 409.
          */
         post: operations["ResumeJob"];
         delete?: never;
@@ -2155,7 +2155,7 @@ export interface components {
         ChildJobs: {
             /** @description The number of child jobs. For a token that is bound to workflows, only the child jobs of these workflows are counted, up to 100. */
             count: number;
-            /** @description The newest 100 child jobs, the newest first. They are left out in lists. ListJobs with `parentJobId` lists all of them. */
+            /** @description The newest 100 child jobs, the newest first. This field is left out in lists. To get all child jobs, use ListJobs with `parentJobId`. */
             newest?: components["schemas"]["ChildJob"][];
         };
         /** JobSummary */
@@ -2573,7 +2573,7 @@ export interface components {
                     waitingCount: number;
                     /**
                      * Format: date-time
-                     * @description The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has asked for tasks for at least a day.
+                     * @description The last time that a worker asked for tasks, accurate to a few seconds. If it is left out, no worker has asked for tasks for at least a day.
                      */
                     polledAt?: string;
                     /** @description The number of workers that asked in the last five minutes. */

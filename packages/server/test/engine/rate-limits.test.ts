@@ -125,7 +125,7 @@ describe("three nodes", () => {
         const { body } = await asking.call<{ rateLimits: { usedCount: number }[] }>("GetRateLimits");
         const used = body.rateLimits[0]?.usedCount ?? 0;
         expect(used).toBeGreaterThanOrEqual(300);
-        // Requests that a node has reserved count as used, until they are given back.
+        // A reserved request counts as used until the node gives it back.
         expect(used).toBeLessThanOrEqual(303 + limit / 20);
       }
     });

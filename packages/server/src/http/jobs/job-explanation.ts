@@ -85,7 +85,7 @@ const FactsSchema = Type.Object(
             description: "The number of tasks that wait in the queue, counted up to 10,000.",
           }),
           polledAt: time(
-            "The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker has asked for tasks for at least a day.",
+            "The last time that a worker asked for tasks, accurate to a few seconds. If it is left out, no worker has asked for tasks for at least a day.",
           ),
           workerCount: Type.Integer({ description: "The number of workers that asked in the last five minutes." }),
           pausedAt: time("The time at which the queue was paused. It is left out for a queue that is not paused."),

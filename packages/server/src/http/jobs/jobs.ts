@@ -223,7 +223,7 @@ function resumeJobRoute(app: App, parts: ServerParts): void {
         tags: ["jobs"],
         summary: "Resume a failed or cancelled job",
         description:
-          "The job continues with a new attempt of the step at which it ended. A job that was cancelled before its first step begins with that step. If the job is neither FAILED nor CANCELLED, the answer is 409.",
+          "The job continues with a new attempt of the step at which it ended. If the job was cancelled before its first step, it begins with that step. If the job is neither FAILED nor CANCELLED, the answer is 409.",
         params: JobParams,
         headers: IdempotencyHeaders,
         body: NoBody,

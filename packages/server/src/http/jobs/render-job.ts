@@ -74,7 +74,7 @@ const ChildJobsSchema = Type.Object(
     }),
     newest: Type.Optional(
       Type.Array(ChildJobSchema, {
-        description: `The newest ${maxShownChildren} child jobs, the newest first. They are left out in lists. ListJobs with \`parentJobId\` lists all of them.`,
+        description: `The newest ${maxShownChildren} child jobs, the newest first. This field is left out in lists. To get all child jobs, use ListJobs with \`parentJobId\`.`,
       }),
     ),
   },

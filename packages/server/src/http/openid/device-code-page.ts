@@ -17,7 +17,7 @@ export function deviceCodePage(provider: Provider, { engine, database }: ServerP
     if (goesOnInSession(ctx) && !ctx.cookies.get(provider.cookieName("session"))) return showTooLate(ctx, look);
     if (ctx.path !== guarded.deviceCodePage) return await next();
     if (ctx.method !== "POST") {
-      // The provider would submit a code from a link by a script. Here the person has to submit it.
+      // By itself, the provider would let a script submit the code of a link. Here the person has to submit it.
       const code = ctx.query.user_code;
       if (typeof code === "string") typedCodes.set(ctx, code.slice(0, maxCodeLength));
       ctx.querystring = "";

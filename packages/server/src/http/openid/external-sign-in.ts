@@ -133,8 +133,8 @@ class Journeys {
 const maxHintLength = 254;
 
 /**
- * Shows a page that leads to the issuer. It is no redirect, because a redirect would follow a form, and the page's policy lets forms lead only to
- * this service and its clients.
+ * Shows a page that leads to the issuer. A redirect would be the answer to a form, and the policy of the form's page lets forms lead only to this
+ * service and its clients.
  */
 export function showWayOut(
   ctx: KoaContextWithOIDC,

@@ -10,7 +10,7 @@ export interface ProtocolProblem {
   readonly detail: string;
 }
 
-/** Answers a person with a page and a program with JSON. */
+/** Answers with a page for a person, or with JSON for a program. */
 export function showProblem(ctx: KoaContextWithOIDC, look: Look, { status, error, detail }: ProtocolProblem): void {
   if (ctx.accepts("json", "html") !== "html") {
     ctx.status = status;

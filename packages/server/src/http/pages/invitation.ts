@@ -38,9 +38,9 @@ interface Visit {
 /**
  * The page to which an invitation's link leads. It makes an account, or asks for the password of an existing one, and accepts the invitation in the
  * same step. The page reads no cookie: only the form says who acts, so another site cannot send the form in somebody's name. People who joined on
- * this page need not type their password again: instead, the sign-in accepts a cookie, once and within a minute. The answer to a form that another
- * site sent sets no cookie; otherwise that site could sign the browser in as somebody else. If a person's domain has a provider, the person can sign
- * in only at that provider, so the page takes no password from them.
+ * this page need not type their password again: instead, the sign-in accepts a cookie, once and within a minute. Another site can still send the form
+ * with an account of its own. The answer then sets no cookie; otherwise that site could sign the browser in to that account. If a person's domain has
+ * a provider, the person can sign in only at that provider, so the page takes no password from them.
  */
 export function invitationPage(app: App, parts: ServerParts): void {
   void app.register(async (scope: App) => {

@@ -46,7 +46,8 @@ export async function createUserToken(
   const tokenId = engine.newId();
   const expiresAt = expiryOfNew(askedFor, createdAt, await endOfCaller(parts.database, act.caller));
   const work = async (transaction: Transaction, earlier?: Earlier, confirmedPassword?: Timestamp | null) => {
-    // The account is locked. So a change that ends all credentials of the account either comes first and is noticed below, or ends the new token too.
+    // This locks the account's row. So a change that ends all credentials of the account either comes first and is noticed below, or ends the new
+    // token too.
     const credentials = await holdCredentials(transaction, userId);
     await requireLasting(transaction, act.caller);
     // The first attempt has used up the code, so a repetition relies on the confirmation of the first attempt.

@@ -46,7 +46,7 @@ export async function lockGrantsFor(
 }
 
 export interface GrantOptions {
-  /** True for the repetition of an act that may have rotated the caller's own secret away. The act itself checks whether it did. */
+  /** True for a repetition whose first attempt may have rotated the caller's own secret away. The repetition itself checks whether that happened. */
   readonly isRepetition?: boolean;
 }
 

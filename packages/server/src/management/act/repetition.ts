@@ -40,9 +40,9 @@ export interface Renewable<Made extends JsonObject, Answer> {
 }
 
 /**
- * Runs `work` in one transaction, even for a repetition. In a repetition, `work` gets the earlier attempt's `made`, and sees to it that the secret of
- * that attempt does not work any more. Otherwise, `work` gets the result of `confirm`. Throws 409 for an attempt that is older than the latest one,
- * because the client may already have the secret of the later attempt.
+ * Runs `work` in one transaction, even for a repetition. In a first attempt, `work` gets the result of `confirm`. In a repetition, `work` gets the
+ * earlier attempt's `made`, and sees to it that the secret of that attempt does not work any more. Throws 409 for an attempt that is older than the
+ * latest one, because the client may already have the secret of the later attempt.
  */
 export async function transactAnew<Made extends JsonObject, Answer, Proof = undefined>(
   parts: ManagementParts,

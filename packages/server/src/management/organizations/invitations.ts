@@ -37,9 +37,9 @@ export interface IssuedInvitation {
 export const defaultInvitationDays = 7;
 
 /**
- * Invites a person. Throws 400 for an end that is too late or in the past, and for a name that belongs to no role. Throws 403 unless the caller holds
- * everything that the roles permit, and for a requested end after the end of the caller's own token. Throws 409 when too many invitations are open or
- * the organization has too many members. A repetition revokes the invitation of the earlier attempt.
+ * Invites a person. Throws 400 for an end that is too late or in the past, and for a name that belongs to no role. Throws 403 for a requested end
+ * after the end of the caller's own token, and when the caller lacks something that the roles permit. Throws 409 when too many invitations are open
+ * or the organization has too many members. A repetition revokes the invitation of the earlier attempt.
  */
 export async function createInvitation(
   parts: ManagementParts,

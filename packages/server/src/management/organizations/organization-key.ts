@@ -46,8 +46,8 @@ export async function withKeys(
 }
 
 /**
- * Returns the organization's key. An organization has no key if a node of an earlier release made it while this release ran beside that node. Then it
- * gets one here.
+ * Returns the organization's key. If a node of an earlier release made the organization while this release ran beside that node, the organization has
+ * no key yet, and gets one here.
  */
 export async function keyOf(database: Database, organization: NamedOrganization): Promise<string> {
   const { organizationId } = organization;

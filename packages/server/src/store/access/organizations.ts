@@ -120,8 +120,8 @@ const updateOrganizationRow = statement<never>(
 );
 
 /**
- * Claims the organization. Waits for the transactions that are submitting or resuming a job of the organization, and lets no other such transaction
- * begin until this one ends. Returns false when the organization does not exist.
+ * Claims the organization. Waits for the transactions that are submitting or resuming a job of the organization. Until this transaction ends, no
+ * other transaction submits or resumes such a job. Returns false when the organization does not exist.
  */
 export async function claimOrganization(transaction: Transaction, organizationId: string): Promise<boolean> {
   const rows = await transaction.query(claimOrganizationRow, [organizationId]);

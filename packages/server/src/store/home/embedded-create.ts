@@ -58,7 +58,7 @@ function emptyCluster(): { readonly loadDataDir?: Blob } {
   return existsSync(file) ? { loadDataDir: new Blob([readFileSync(file)], { type: "application/x-gzip" }) } : {};
 }
 
-/** Syncs a file or a directory. A file's name is on the disk only once its directory is synced. */
+/** Syncs a file or a directory. A file's name is on the disk only after its directory was synced. */
 function sync(path: string): void {
   const descriptor = openSync(path, "r");
   fsyncSync(descriptor);

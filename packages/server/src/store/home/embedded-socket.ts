@@ -84,8 +84,8 @@ export class EmbeddedSocket extends EventEmitter {
 }
 
 /**
- * Matches the severity in an error message. It is there twice: after S in the server's language, which is English here too, and after V in English.
- * A row cannot match, because its values are text without zero bytes.
+ * Matches the severity in an error message. It is there twice: after V it is in English, and after S in the server's language, which here is English
+ * too. A row cannot match, because its values are text without zero bytes.
  */
 const panic = Buffer.from("SPANIC\0VPANIC\0");
 

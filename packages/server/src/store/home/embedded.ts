@@ -61,7 +61,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
           .then(() => done(), done);
       },
     } as unknown as pg.PoolConfig);
-    // The engine's own statements have no time limit, because their size is bounded and a migration must end.
+    // The engine's own statements have no time limit, because their size is bounded and a migration must not be cut off.
     const shared = sharedLanes(pool, { requests: timeoutMs, reads: readTimeoutMs });
     const { engine, requests, reads } = shared;
     const bounds = { maxRunning: 1, maxRunningPerOrganization: 1, deadlineMs: readTimeoutMs };

@@ -1,6 +1,6 @@
 /**
- * A queue in which owners take turns. At most `maxRunningPerOwner` items of each owner and `maxRunning` of all run at once, so that the backlog of
- * one owner does not delay the first item of another.
+ * A queue in which owners take turns. At most `maxRunningPerOwner` items of each owner and `maxRunning` of all run at the same time, so that the
+ * backlog of one owner does not delay the first item of another.
  */
 export class FairQueue<Item> {
   readonly #maxRunning: number;

@@ -19,7 +19,7 @@ export const everyPair: PartSize = { organizations: 8, keys: Number.MAX_SAFE_INT
 
 /**
  * The part size for statements that find rows by two arrays, and also join each row with values that are given for it. The planner underestimates the
- * number of rows and compares each row with each value: 400 rows took 31 ms in one part and 3 ms in parts of 32.
+ * number of rows and chooses a plan that compares each row with each value: 400 rows took 31 ms in one part and 3 ms in parts of 32.
  *
  * PostgreSQL's generic plan assumes ten organizations. If a part had ten or fewer, this plan would not seem cheaper than a plan for the values, and
  * outside of a commit PostgreSQL would plan the statement each time. In much larger parts, the look-ups would take longer than planning, because

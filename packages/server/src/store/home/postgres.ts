@@ -98,9 +98,9 @@ function openPool(options: PostgresOptions, size: number, statementTimeoutMs: nu
 
 /**
  * Asks whether the server is a standby, and whether the session belongs to this client alone. If it does, the same statement sets the settings. They
- * are not in the message that opens the connection, because a pooler refuses them there. A session of a pooler gets no settings, because other
- * clients would later have the session with them. `processId` tells a pooler from a server: a pooler invents this number for each client, so it is
- * not the session's.
+ * are not in the message that opens the connection, because a pooler refuses them there. A session of a pooler gets no settings, because they
+ * would still be set when another client gets the session. `processId` tells a pooler from a server: a pooler invents this number for each client, so
+ * it is not the session's.
  */
 function lookAtSession(processId: number, settings: Readonly<Record<string, number>>): string {
   const isOwn = `pg_backend_pid() = ${processId}`;

@@ -75,8 +75,8 @@ function askForVersions(
 }
 
 /**
- * Selects versions of the wanted organization. The array names the shard, and finds the row in the index. The other comparison is not `=`, because
- * the planner's estimate would then count the organization twice. An index that has only the organization would seem as good as the key, but reads
+ * Selects versions of the wanted organization. The array names the shard, and finds the row in the index. The other comparison is not `=`: with `=`,
+ * the planner's estimate would count the organization twice. An index that has only the organization would seem as good as the key, but reads
  * 94 pages for each row instead of 8. For the same reason, `by_id` compares the workflow without `=`. Tags have only one index, so the planner cannot
  * choose a wrong one, and `=` finds each row with a single look-up.
  */

@@ -209,7 +209,7 @@ export function walk(
   const indexes = new Map(steps.map(({ name }, index) => [name, index]));
   const visits: Visit[] = [];
   let properties: JsonObject = {};
-  /** The properties that are missing because only the events of a wait could bring them, and did not. A later output can still bring them. */
+  /** The properties that a wait step left out, because no event brought them to it. The output of a later step can still bring them. */
   let absent: ReadonlySet<string> = new Set();
   let latest: JsonValue | undefined;
   let next: { step: number; from: Visit["from"] } | undefined = { step: 0, from: undefined };

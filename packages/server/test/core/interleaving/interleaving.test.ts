@@ -61,7 +61,7 @@ test("any job with a parent and children abandons the children that it must aban
   for (const what of usualOfChildren) expect(counts.get(what), what).toBeGreaterThan(3);
 }, 1_800_000);
 
-/** `seed` soon leads to the fault. Finding a fault without a seed takes hundreds of jobs, so such a fault is planted only in the whole matrix. */
+/** `seed` soon leads to the fault. If no seed is given, the search takes hundreds of jobs, so the fault is planted only in the whole matrix. */
 type Plant = [name: string, plant: Machine, seed?: number];
 
 describe("the property finds a state machine that", () => {

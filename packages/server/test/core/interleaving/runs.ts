@@ -17,7 +17,7 @@ import { identity, someone } from "../job/jobs.ts";
 import { copy, JobStore } from "./job-store.ts";
 import { commitsOf, type Fate, type Happening, type Move } from "./moves.ts";
 
-/** The state machine. Tests that plant a fault pass another one. */
+/** The state machine. A test that plants a fault uses another machine instead. */
 export interface Machine {
   readonly submitJob: typeof submitJob;
   readonly transition: typeof transition;

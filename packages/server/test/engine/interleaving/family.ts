@@ -315,8 +315,8 @@ export class Family {
   }
 
   /**
-   * Finds the answer to a call. Each call of a job has its own answer, however often it passes to another node. A call that is never answered is
-   * skipped from then on, until the job is cancelled or resumed.
+   * Finds the answer to a call. Each call of a job has its own answer, however often it passes to another node. A call with the answer "never" is
+   * skipped until somebody cancels or resumes a job of the tree.
    */
   #answerFor({ job, effect }: Owed): Answers[string][number] {
     const answers = this.#answers[`${job.workflowName}.${effect.step}`] ?? [{}];

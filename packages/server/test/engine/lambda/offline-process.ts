@@ -3,8 +3,8 @@ import { findFreePort } from "@stepwell/testing/free-port.ts";
 import Lambda from "serverless-offline/lambda";
 
 /**
- * Runs the Lambda server of serverless-offline without the Serverless Framework, which is proprietary and requires a login. The plugin uses only the
- * few fields of the framework that are below. The server runs in a process of its own, because it writes into process.env.
+ * Runs the Lambda server of serverless-offline without the Serverless Framework, which is proprietary and requires a login. serverless-offline
+ * uses only the few fields of the framework that are below. The server runs in a process of its own, because it writes into process.env.
  *
  * `package.json` overrides the framework, a peer dependency, with the smallest package that is in the tree anyway.
  */

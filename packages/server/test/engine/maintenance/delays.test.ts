@@ -57,8 +57,8 @@ function entryOf(entries: readonly Entry[], type: string): Entry | undefined {
 }
 
 /*
- * These tests are about time. scenarios.test.ts tests on both homes which commit follows a delay or a timeout. timers.test.ts tests when a node wakes
- * for a delay or a timeout.
+ * These tests are about time. scenarios.test.ts tests what is committed after a delay or a timeout, on both homes. timers.test.ts tests at which time
+ * a node wakes for a retry or for the timeout of a wait.
  */
 onOneStore((home) => {
   // The poll is too rare here. The service handles a timer in time only if it is notified when the timer is set.

@@ -18,7 +18,7 @@ import { streamTypes } from "./job-stream.ts";
 /** In each of these tests, at least one client asks a node other than the one that does the work. */
 
 const cluster = useCluster(3, { STEPWELL_HEARTBEAT_MS: "200", STEPWELL_LEASE_MS: "3000" });
-/** By design, a node sees another node's change within about 100 ms, but a busy machine needs longer. This is far below the longest wait of 20 s. */
+/** By design, a node sees another node's change within about 100 ms, but a busy machine needs longer. 5 s is far below the longest wait of 20 s. */
 const noticeMs = 5_000;
 const waitOptions = { interval: 10, timeout: 10_000 };
 

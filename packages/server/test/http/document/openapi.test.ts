@@ -215,7 +215,7 @@ onOneStore((home) => {
     expect(texts.filter((text) => !/^[A-Z`].*\.$/.test(text))).toEqual([]);
   });
 
-  // This test reads only the document. The client of the tests checks that the headers of its answers are those of the document.
+  // The client of the tests checks that the headers of its answers are those of the document. The second half of this test tests that check.
   test("the document names the headers of an answer, and which of them are always present", async () => {
     const { api } = await service.newOrganization();
     const document = await api.document();

@@ -120,7 +120,7 @@ const atRest = [
 /* Each test continues where the one before it ended, on one store: first the stored data is read, then the jobs are brought to their ends. */
 onOneStore((home) => describe.each(opened())("written at schema $schema", (store) => testStore(home, store)));
 
-/** The whole matrix opens each earlier store in both homes. `npm test` opens the oldest one on PostgreSQL, which executes all migrations. */
+/** The whole matrix opens each earlier store in both homes. `npm test` opens the oldest one on PostgreSQL, so that all migrations run. */
 function opened(): readonly EarlierStore[] {
   if (scope === "all") return stores;
   const oldest = Math.min(...stores.map(({ schema }) => schema));

@@ -96,8 +96,8 @@ export const costlyDefinition = defined(
 );
 
 /**
- * Waits and sleeps in turn until an event tells it to stop, and then outputs the values that expressions have remembered. Builds without expressions
- * reject it.
+ * Waits and sleeps in turn until an event tells it to stop, and then outputs values that the job has remembered for expressions. Builds without
+ * expressions reject it.
  */
 export const reviewDefinition = defined(
   [

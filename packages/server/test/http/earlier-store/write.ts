@@ -1,6 +1,6 @@
 /**
- * Writes a file like `schema-20.json.gz` for a build: runs its service on a PostgreSQL server of its own, makes a store by its HTTP API with jobs in
- * every possible state, kills the node, and exports all rows. The build is a clone that was built. `schema-8.json.gz` is of commit 5048d70,
+ * Writes a file like `schema-20.json.gz` for a build: runs its service on a PostgreSQL server of its own, makes a store by its HTTP API, with jobs
+ * in many different states, kills the node, and exports all rows. The build is a clone that was built. `schema-8.json.gz` is of commit 5048d70,
  * `schema-17.json.gz` of c0df69a, `schema-20.json.gz` of 3aa973d0, each written by this program as it was then.
  *
  *   node packages/server/test/http/earlier-store/write.ts CLONE
@@ -236,7 +236,7 @@ async function keyed<Body>(operation: string, options: AskedAnswer["options"]): 
   return { body };
 }
 
-/** Submits a job of the version with this name in `versions`, and waits until the job is in the given state. */
+/** Submits a job of the version `versions[workflow]`, keeps its id under `name`, and waits until the job is in the given state. */
 async function submit(name: string, workflow: string, inputJson: object, stands: Standing): Promise<string> {
   const { workflowId, versionNumber } = versions[workflow] as RegisteredVersion;
   const workflowVersion = { versionNumber };

@@ -29,7 +29,7 @@ interface Explained {
 
 const waitOptions = { timeout: 10_000 };
 
-/* The statements about child jobs are tested on both homes of the store in test/engine/scenarios/scenarios-children.test.ts. */
+/* The SQL statements for child jobs are tested on both homes of the store in test/engine/scenarios/scenarios-children.test.ts. */
 onOneStore((home) => {
   const service = useService(home, { STEPWELL_MAX_DESCENDANTS_PER_JOB: "5" });
 

@@ -31,7 +31,7 @@ const eachWay = 2;
 const items = [1, 2, 3];
 const ways = ["waits", "sleeps", "calls", "worker", "family", "fans"];
 
-/** Jobs in every state in which a job can be under way, and the calls and tasks that servers and workers hold for them. */
+/** Jobs that wait, sleep, call, have a task, a child job or branches, and the calls and tasks that servers and workers hold for them. */
 class JobsUnderWay {
   readonly server: ScriptedServer;
   readonly organizationId: string;

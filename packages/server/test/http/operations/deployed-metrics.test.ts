@@ -127,7 +127,7 @@ function selectionsOf(query: string): readonly Selection[] {
       }
     },
   });
-  // Each of these queries groups everything that it selects by the same labels.
+  // Every query of the alerts and the board groups all its selections by the same labels.
   for (const { labels } of selections) {
     for (const label of groupings) if (!labels.has(label)) labels.set(label, []);
   }

@@ -21,7 +21,7 @@ interface OAuthClient {
   readonly redirectUris: readonly string[];
 }
 
-/** A person who owns two organizations, the first of which has a client. */
+/** A person who is a member of two organizations, the first of which has a client. */
 interface Setting {
   readonly person: Person;
   readonly a: TestOrganization;

@@ -51,7 +51,7 @@ test("a node is not ready from the change that found the disk full until it has 
   await api.call("RegisterWorkflow", { body: { name: "w" } });
 });
 
-/** Mounts a file system in memory of this many megabytes. Returns undefined if the user may not mount one. */
+/** Mounts a file system that is in memory and has this many megabytes. Returns undefined if the user may not mount one. */
 function smallDisk(megabytes: number): string | undefined {
   const directory = join(inject("scratchDirectory"), randomBytes(6).toString("hex"));
   mkdirSync(directory, { mode: 0o755 });

@@ -2,8 +2,8 @@ import { addNote, createNotes, said } from "@stepwell/testing/notes.ts";
 import { openEmbedded } from "../../../src/store/home/embedded.ts";
 
 /**
- * Opens an embedded store and writes what its parent process sends, for a test that kills this process. The exit code is 7 when the disk does not
- * sync, and 8 when the store panics. After "switch the log" the next change needs a new log file.
+ * A program that a test starts and kills. It opens an embedded store, and writes what the test sends. The exit code is 7 when the disk does not sync,
+ * and 8 when the store panics. After "switch the log" the next change needs a new log file.
  */
 const [, , dataDir = ""] = process.argv;
 const onSyncFailed = () => process.exit(7);

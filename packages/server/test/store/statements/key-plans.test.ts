@@ -15,7 +15,10 @@ import { openRowsOnly, type RowsOnly } from "./rows-only.ts";
  * is enough. `npm run bench -- plans` measures the same statements in a large store.
  */
 const organizationCount = 400;
-/** The quick loop has fewer rows, since filling the tables takes most of the time. But the planner never chooses to scan such a table. */
+/**
+ * The quick loop has fewer rows, since filling the tables takes most of the time. Even then, the tables have enough rows for the planner to prefer an
+ * index to a scan.
+ */
 const rowsPerOrganization = scope === "quick" ? 20 : 100;
 const tables = { organizations: organizationCount, rowsPerOrganization, historyRowsPerJob: 1 };
 /** The pages that one row may cost: the look-up in an index, the row itself, and writing it. */
