@@ -258,7 +258,7 @@ function reasonOf(event: KeptEvent, versionNumber: number, listedEventIds: Reado
   }
   if (event.step !== null && consumedByStep === null) {
     const where = event.branch === null ? "" : ` in ${quoted(event.branch)}`;
-    return `It was sent only for visit ${event.visit} of ${quoted(event.step)}${where}. This visit has not consumed it.`;
+    return `It was sent for visit ${event.visit} of ${quoted(event.step)}${where} alone, which has not consumed it.`;
   }
   const arrival = outcome === "matched" ? "A step waited for it when it came" : "It came before a step waited for it";
   return consumedByStep === null
