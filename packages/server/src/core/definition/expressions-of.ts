@@ -4,7 +4,7 @@ import type { StepDefinition } from "./definition-parts.ts";
 import type { StepWork } from "./step-work.ts";
 import { isChoice } from "./transition.ts";
 
-/** Everything that the expressions of a step may read. */
+/** Lists what the expressions of a step read from the scope, even if they read it only in some cases. */
 export function referencesOf(step: StepDefinition): readonly Reference[] {
   return [...templatesOf(step), ...conditionsOf(step)].flatMap(({ references }) => references);
 }

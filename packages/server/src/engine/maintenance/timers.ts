@@ -19,7 +19,10 @@ export interface TimersOptions {
   readonly database: Database;
   readonly clock: Pick<DatabaseClock, "now">;
   readonly everyMs: number;
-  /** When a round has looked for due versions, or has told jobs, for this long, it leaves the rest to the next round. */
+  /**
+   * The maximum time for which a round looks for versions with due jobs, and for which it then tells jobs that their timers are due. The rest is left to
+   * the next round.
+   */
   readonly maxRoundMs: number;
   readonly parking: Parking;
   /** Tells a job that its timer is due, and returns whether this changed the job. */

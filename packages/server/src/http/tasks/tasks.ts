@@ -47,7 +47,7 @@ function completeTaskRoute(app: App, parts: ServerParts): void {
         tags: ["tasks"],
         summary: "Complete a task",
         description:
-          "The work is done, and `output` becomes the output of the step. The answer comes once the output is stored. If the worker does not hold the task any more, the answer is 409.",
+          "The work is done, and `output` becomes the result of the step. The result is also the step's output, unless the step has an `output` template. The answer comes once the output is stored. If the worker does not hold the task any more, the answer is 409.",
         params: TaskParams,
         headers: IdempotencyHeaders,
         body: closed({ output: AnyJson }),
