@@ -8,7 +8,7 @@ import { noRareRules } from "./rare-rules.ts";
  */
 export function withoutRequired(schema: Schema, names: ReadonlySet<string>): Schema {
   if (names.size === 0) return schema;
-  // A few alternatives of a few alternatives may lead to the same definition in a million ways, so each result is kept.
+  // If alternatives contain alternatives on many levels, they may lead to the same definition in a million ways. So each result is kept.
   const made = new Map<Schema, Schema>();
   const without = (part: Schema): Schema => {
     const known = made.get(part);
