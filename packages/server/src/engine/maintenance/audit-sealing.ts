@@ -28,8 +28,8 @@ const maxOrganizationsAtOnce = 100;
 const maxEntriesPerSeal = 250;
 
 /**
- * Seals the entries that were written to the audit trails since the last round. Sealing is separate from the changes themselves, so that no change
- * has to wait for another one because their hashes need an order.
+ * Seals the entries that were written to the audit trails since the last round. The hashes need an order. If each
+ * change made its own hash, the changes would have to wait for each other, so sealing is separate from them.
  */
 export function auditSealingDuty(options: AuditSealingOptions): Duty {
   return {

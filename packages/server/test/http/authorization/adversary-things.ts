@@ -102,7 +102,7 @@ export class Things {
     return known ?? (await this.#newNamed(thing as (typeof namedThings)[number]));
   }
 
-  /** The ids that no answer to anybody else may contain. */
+  /** The other organization's ids. No answer to anybody outside of that organization may contain them. */
   get ids(): readonly string[] {
     return idThings.flatMap((thing) => this.#pairs.get(thing)?.theirs ?? []);
   }
