@@ -5,7 +5,7 @@ import { dueCursors } from "./due-cursors.ts";
 import { awaitedBy, mayComplete } from "./events/event-payloads.ts";
 import type { CallOutcome, EventReceived, UntimedFact } from "./fact.ts";
 import type { JobState, WaitVisit } from "./job-state.ts";
-import { waitFor, waitsInOrder } from "./open-waits.ts";
+import { waitsInOrder } from "./open-waits.ts";
 import type { AnyCursor } from "./resume-point.ts";
 import { countUnread } from "./values/stored-state.ts";
 
@@ -67,15 +67,14 @@ function isTask(plan: Plan, name: string): boolean {
  */
 function branchesOfCompletedWaits(plan: Plan, state: JobState, facts: readonly UntimedFact[]): readonly string[] {
   if (state.status !== "RUNNING") return [];
-  const events = facts.filter((fact) => fact.type === "event.received");
-  const [first] = events;
-  if (first === undefined) return [];
-  const waits =
-    facts.length === 1
-      ? [waitFor(plan, state, first.eventId, (visit) => isFor(first, visit)) ?? []].flat()
-      : [...Map.groupBy(events, ({ eventId }) => eventId)].flatMap(([eventId, sent]) =>
-          waitsInOrder(plan, state, eventId).filter(({ visit }) => sent.some((event) => isFor(event, visit))),
-        );
+  const events = Map.groupBy(
+    facts.filter((fact) => fact.type === "event.received"),
+    ({ eventId }) => eventId,
+  );
+  const reached = [...events].flatMap(([eventId, sent]) =>
+    waitsInOrder(plan, state, eventId).filter(({ visit }) => sent.some((event) => isFor(event, visit))),
+  );
+  const waits = facts.length === 1 ? reached.slice(0, 1) : reached;
   const completed = waits.filter(({ stand, visit }) => {
     const step = plan.steps.get(stand.name);
     return step !== undefined && isWait(step) && mayComplete(state.progress, awaitedBy(step, stand), visit, facts);
