@@ -21,7 +21,7 @@ export function due(circumstances: Circumstances, { facts, clause, dueAt, needsR
       late < expectedMs
         ? ""
         : ` It is ${duration(late)} overdue. Check whether nodes are running and can reach the store.`;
-    return { state: "due", sentence: `${start}: the job continues as soon as a node finds it.${overdue}`, facts };
+    return { state: "due", sentence: `${start}: a node only has to find the job.${overdue}`, facts };
   }
   const callCount = callCounts.values().reduce((sum, count) => sum + count, 0);
   const room = `its organization has ${callCount} calls under way or queued, and one node runs at most ${maxCallsPerNode} of them at once`;

@@ -136,7 +136,7 @@ const cases: readonly Case[] = [
     laterMs: 0,
     state: "forked",
     sentence:
-      "`split` has run its branches for 1.0 s: 1 of 2 is done, and 1 is open. In branch `right` (`split:1[right]`): `b` has the events that it needs: the job continues as soon as a node finds it.",
+      "`split` has run its branches for 1.0 s: 1 of 2 is done, and 1 is open. In branch `right` (`split:1[right]`): `b` has the events that it needs: a node only has to find the job.",
     facts: { missingEventIds: [], missingCount: 0 },
   },
   {
@@ -163,7 +163,7 @@ const cases: readonly Case[] = [
     story: told([delay("pause", { seconds: 5 }, null)]),
     laterMs: 5_100,
     state: "due",
-    sentence: "`pause` has slept long enough: the job continues as soon as a node finds it.",
+    sentence: "`pause` has slept long enough: a node only has to find the job.",
   },
   {
     name: "waits, and has a deadline",
@@ -243,7 +243,7 @@ const cases: readonly Case[] = [
     laterMs: 60_100,
     more: { hasRoom: false },
     state: "due",
-    sentence: "The time of `approve` is up, and `approved` did not come: the job continues as soon as a node finds it.",
+    sentence: "The time of `approve` is up, and `approved` did not come: a node only has to find the job.",
   },
   {
     name: "tries again",
@@ -298,8 +298,7 @@ const cases: readonly Case[] = [
     story: told([call("charge", null)], (story) => story.handBack(false)),
     laterMs: 100,
     state: "due",
-    sentence:
-      "Attempt 1 of `charge` is due: the job continues as soon as a node finds it. The node that held the call stopped.",
+    sentence: "Attempt 1 of `charge` is due: a node only has to find the job. The node that held the call stopped.",
   },
   {
     name: "is accepted and has no room",
@@ -323,7 +322,7 @@ const cases: readonly Case[] = [
     laterMs: 8_000,
     state: "due",
     sentence:
-      "The job is accepted and starts with `charge`: the job continues as soon as a node finds it. It is 8.0 s overdue. Check whether nodes are running and can reach the store.",
+      "The job is accepted and starts with `charge`: a node only has to find the job. It is 8.0 s overdue. Check whether nodes are running and can reach the store.",
   },
   {
     name: "was resumed",
@@ -334,7 +333,7 @@ const cases: readonly Case[] = [
     ),
     laterMs: 100,
     state: "due",
-    sentence: "The job was resumed and continues with `charge`: the job continues as soon as a node finds it.",
+    sentence: "The job was resumed and continues with `charge`: a node only has to find the job.",
   },
   {
     name: "calls",
@@ -478,9 +477,7 @@ describe("the explanation of a job", () => {
     const stand = { phase: "next", name: "a", wakeAt: story.now };
     const state = { status: "RUNNING", progress: {}, cursors: [{ branch: "", carried: {}, stand }] } as never;
     const job = { ...story.job, finishedAt: null, state };
-    expect(explain(story, 100, { job }).sentence).toBe(
-      "The next step is `a`: the job continues as soon as a node finds it.",
-    );
+    expect(explain(story, 100, { job }).sentence).toBe("The next step is `a`: a node only has to find the job.");
   });
 });
 
