@@ -370,10 +370,7 @@ export class StepwellClient {
     return (await this.call("PollTasks", input, options)).tasks;
   }
 
-  /**
-   * Completes a task. `output`, any JSON value, becomes the result of the task's step. The result is also the step's output, unless the step has an
-   * `output` template. A task that the worker no longer holds is a conflict.
-   */
+  /** Completes a task. `output`, any JSON value, becomes the result of the task's step. A task that the worker no longer holds is a conflict. */
   async completeTask(organizationId: string, taskId: string, output: unknown, options?: CallOptions) {
     return await this.call("CompleteTask", { path: { organizationId, taskId }, body: { output } }, options);
   }

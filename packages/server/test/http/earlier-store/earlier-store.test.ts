@@ -14,7 +14,7 @@ import { AcmeProvider } from "./identity-provider.ts";
 import { layingEarlierStore } from "./lay.ts";
 import { chainLength, costlyDefinition, documentOf, functionAnswers } from "./workflows.ts";
 
-/** What brings a job to its end if the job was under way, and which end is expected. */
+/** The expected end of a job. If the job was under way, the test resumes it or sends it these events first. */
 interface End {
   readonly resume?: true;
   readonly events?: readonly { readonly eventId: string; readonly payload?: unknown }[];
