@@ -13,7 +13,7 @@ import { oneTask, smallInput } from "../workflows.ts";
 export interface TasksSize {
   /** Tasks that wait when the worker starts. */
   readonly jobs: number;
-  /** How many tasks the worker does at the same time. */
+  /** The number of tasks that the worker does at the same time. */
   readonly concurrency: number;
 }
 

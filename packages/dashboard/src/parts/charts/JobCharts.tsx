@@ -14,7 +14,7 @@ interface JobChartsProps {
   readonly workflowId?: string;
 }
 
-/** How many jobs succeeded and failed in each hour of the last day, and how long the succeeded ones took. */
+/** Shows for each hour of the last day how many jobs succeeded and failed, and how long the succeeded ones took. */
 export function JobCharts({ organizationId, workflowId }: JobChartsProps) {
   const about = workflowId === undefined ? {} : { workflowId };
   const succeeded = useQuery(metricQuery(organizationId, { metric: "jobs_succeeded", ...about }));
