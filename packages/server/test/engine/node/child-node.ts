@@ -4,6 +4,7 @@ import { onTestFinished } from "vitest";
 
 export interface ReadyNode {
   readonly baseUrl: string;
+  readonly nodeId: string;
   /** The first owner. Set only if the store was empty. */
   readonly owner?: { readonly organizationId: string; readonly token: string };
 }

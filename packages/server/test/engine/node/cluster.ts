@@ -76,3 +76,7 @@ export function byWayOf(node: TestService | NodeProcess, { organizationId, owner
   const baseUrl = node instanceof TestService ? node.baseUrl : node.ready.baseUrl;
   return new Client(baseUrl, owner.token, { organizationId });
 }
+
+export function nodeIdOf(node: TestService | NodeProcess): string {
+  return node instanceof TestService ? node.running.engine.nodeId : node.ready.nodeId;
+}

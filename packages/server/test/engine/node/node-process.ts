@@ -10,7 +10,7 @@ import { startService } from "../../../src/service.ts";
 const service = await startService(readConfig(process.env));
 const request = { email: "first@example.org", displayName: "The first", organizationName: "first" };
 const owner = await initializeOwner(service.database, request);
-process.send?.({ baseUrl: service.baseUrl, owner });
+process.send?.({ baseUrl: service.baseUrl, nodeId: service.engine.nodeId, owner });
 // The compile cache is written now, since a process that is killed would not write it.
 flushCompileCache();
 process.once("disconnect", () => process.exit());
