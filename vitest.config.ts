@@ -25,15 +25,16 @@ const thorough = [
   "packages/dashboard/test/browser/first-page.test.ts",
 ];
 /**
- * Files about the graph and branches on pages, about pages and commands other than those of workflows, jobs and the editor, about the examples and
- * the tutorial, about docs/client.md, about errors at a start, about single sign-on and OAuth clients, about requests and sign-ins on several nodes,
- * about sign-ins during outages, and about the secrets in the store. Even without these files, `npm test` opens every page (`pages.test.ts`), and
- * compares the reference of all commands with their declarations (`scripts/cli-reference.ts`).
+ * Files about the graph and branches on pages, about lost answers on pages, about pages and commands other than those of workflows, jobs and the
+ * editor, about the sign-in of the command line, about the examples and the tutorial, about docs/client.md, about errors at a start, about single
+ * sign-on and OAuth clients, about requests and sign-ins on several nodes, about sign-ins during outages, and about the secrets in the store. Even
+ * without these files, `npm test` opens every page (`pages.test.ts`), signs in by the command line (`first-five-minutes.test.ts`), and compares the
+ * reference of all commands with their declarations (`scripts/cli-reference.ts`).
  */
 const rare = [
   "packages/dashboard/test/browser/{api-tokens,audit,branches,docs,graph,invitation,oauth-clients,people}.test.ts",
-  "packages/dashboard/test/browser/{second-factor,settings,sign-in-providers,tag-history,task-queues,user-tokens}.test.ts",
-  "packages/cli/test/{audit,doctor,examples,organization-limits,start-errors,task-queues}.test.ts",
+  "packages/dashboard/test/browser/{second-factor,settings,sign-in-providers,submit,tag-history,task-queues,user-tokens}.test.ts",
+  "packages/cli/test/{audit,doctor,examples,organization-limits,sign-in,start-errors,task-queues}.test.ts",
   "packages/client/test/service/package.test.ts",
   "**/{sign-in-nodes,sign-in-cut-off,sign-in-outage,members-nodes,oauth-clients-nodes}.test.ts",
   "**/{single-sign-on,single-sign-on-confirmation,single-sign-on-outage}.test.ts",

@@ -58,8 +58,9 @@ onOneStore((home) => {
     const made: Cell[] = [];
     for (const operation of document.operations) {
       const trying = plan.get(operation.operationId) ?? [];
-      for (const attack of await attacksOn(operation, { document, own, things, isWhole })) {
-        for (const caller of isWhole ? trying : fewOf(trying, operation)) {
+      for (const [index, attack] of (await attacksOn(operation, { document, own, things, isWhole })).entries()) {
+        const kind = index % 2 === 0 ? "token" : "session";
+        for (const caller of isWhole ? trying : fewOf(trying, operation, kind)) {
           if (isInOrganization(operation) && attack.isFromOutside !== (caller.kind === "outsider")) continue;
           const usesUp = !namesTheirs(attack) && mayCall(caller, operation) ? attack.row.fresh : undefined;
           const fresh = async () => ({ ...own.ids, ...(await usesUp?.(own, service)) });
@@ -192,20 +193,17 @@ function groupsOf(cells: readonly Cell[]): readonly (readonly Cell[])[] {
   return [...Map.groupBy(cells, ({ attack }) => attack).values()];
 }
 
-/**
- * Returns one stranger, one bound token and one outsider, one token with the permission and one without it, and one signed-in member with the
- * permission and one without it.
- */
-function fewOf(callers: readonly MatrixCaller[], operation: Operation): readonly MatrixCaller[] {
-  const kinds = Map.groupBy(callers, ({ kind }) => kind);
-  const may = (kind: MatrixCaller["kind"]) => kinds.get(kind)?.find((caller) => mayCall(caller, operation));
-  const mayNot = (kind: MatrixCaller["kind"]) => kinds.get(kind)?.find((caller) => !mayCall(caller, operation));
+/** Returns one caller of this kind with the permission and one without it, and one stranger, one bound token and one outsider. */
+function fewOf(
+  callers: readonly MatrixCaller[],
+  operation: Operation,
+  kind: "token" | "session",
+): readonly MatrixCaller[] {
+  const kinds = Map.groupBy(callers, (caller) => caller.kind);
   const few = [
     kinds.get("stranger")?.[0],
-    may("token"),
-    mayNot("token"),
-    may("session"),
-    mayNot("session"),
+    kinds.get(kind)?.find((caller) => mayCall(caller, operation)),
+    kinds.get(kind)?.find((caller) => !mayCall(caller, operation)),
     kinds.get("bound token")?.[0],
     kinds.get("outsider")?.[0],
   ];
