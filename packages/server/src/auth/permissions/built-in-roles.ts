@@ -15,8 +15,11 @@ export function findBuiltInRole(nameOrId: string): BuiltInRole | undefined {
 const builtInFacts: Readonly<Record<string, { readonly number: number; readonly description: string }>> = {
   owner: { number: 1, description: "May do everything." },
   developer: { number: 2, description: "Builds workflows, runs jobs, and makes tokens for programs." },
-  operator: { number: 3, description: "Runs and watches jobs, and reads the audit log." },
-  viewer: { number: 4, description: "Looks at everything but the audit log and tokens, and changes nothing." },
+  operator: { number: 3, description: "Runs and watches jobs, and reads the audit trail." },
+  viewer: {
+    number: 4,
+    description: "Looks at workflows, jobs, task queues, metrics, members and roles, and changes nothing.",
+  },
   ci: { number: 5, description: "Deploys workflow versions and submits jobs." },
 };
 

@@ -80,7 +80,7 @@ export const membersExamples: Readonly<Record<string, Example>> = {
         {
           roleId: "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b01",
           name: "viewer",
-          description: "Looks at everything but the audit log and tokens, and changes nothing.",
+          description: "Looks at workflows, jobs, task queues, metrics, members and roles, and changes nothing.",
           permissions: [
             "organization:read",
             "workflow:read",
