@@ -25,7 +25,7 @@ export function tallyOf(operations: readonly Operation[]): Tally {
   };
 }
 
-/** The reasons why a campaign proves nothing: situations that should have occurred did not, or too few operations succeeded. Empty if it is valid. */
+/** The reasons why a campaign proves nothing: a necessary situation did not occur, or too few operations succeeded. Empty if it is valid. */
 export function reasonsWhyVoid(tally: Tally, interruptionCount: number): string[] {
   const needed: readonly [number, string][] = [
     [tally.replayedKeyCount, "no key was replayed"],

@@ -8,7 +8,7 @@ import { startTarget, type Target } from "../target/target.ts";
 import { eachItem, type ItemBody } from "../workflows.ts";
 
 export interface ForEachSize {
-  /** The number of items in the larger list. The smaller list has a tenth of them. In a result, it is the number of items in the measured list. */
+  /** The number of items in the larger list. The smaller list has a tenth of them. In a result, `items` is the number in the measured list. */
   readonly items: number;
   readonly concurrency: number;
   readonly body: ItemBody;

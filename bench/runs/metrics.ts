@@ -97,8 +97,8 @@ async function medianMs(database: Database, range: MetricRange): Promise<number>
 }
 
 /**
- * Writes rollups for each hour and each day. Every hour and every day has 60 classes of durations, the longest some 300 times the shortest. In each
- * class, each workflow has 12 jobs.
+ * Writes rollups for each hour and each day. Every hour and every day has 60 classes of durations. The longest durations are about 300 times as
+ * long as the shortest. In each class, each workflow has 12 jobs.
  */
 export async function seedRollups(database: Database, organizationId: string, to: number): Promise<string[]> {
   const workflowIds = Array.from({ length: workflowCount }, () => randomUUID());

@@ -110,7 +110,7 @@ async function readJobs(
   return latenciesMs;
 }
 
-/** Has passwords checked over all connections at the same time, until `stop` is called. Each connection sends one request after the other. */
+/** Asks for checks of passwords over all connections at the same time, until `stop` is called. Each connection sends one request after the other. */
 class PasswordChecks {
   readonly #latenciesMs: number[] = [];
   readonly #startedAt = performance.now();

@@ -14,7 +14,7 @@ import {
 } from "./history-automaton.ts";
 import { missingEventIds, wayOf } from "./way.ts";
 
-/** Checks that the history is a path of the state machine and fits the workflow, and that the answers about the job follow from it. */
+/** Checks that the history is a path of the state machine and fits the workflow, and that the answers about the job follow from the history. */
 export function checkHistory(
   job: FinalJob,
   shape: WorkflowShape | undefined,

@@ -59,7 +59,7 @@ export function breakSync(): void {
 
 /**
  * Returns a store that answers a transaction before it is committed, while its changes can still be lost. All other queries and transactions of the
- * engine wait for the commit, so that the defect has no other effect on them. The other lanes of a PostgreSQL store do not wait: a request can notice
+ * engine wait for the commit, so they do not notice the defect. The other lanes of a PostgreSQL store do not wait: a request can notice
  * there that a job does not exist yet.
  */
 function answeringBeforeCommit(database: Database): Database {

@@ -380,7 +380,7 @@ inWholeMatrix(() => {
       "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))",
       ...[process.execPath, entry, "queue", "submit", "nobody-works-here", "--wait", "600"],
     );
-    // No worker asks for tasks of this queue, so the job goes on until it is cancelled.
+    // No worker asks for tasks of this queue, so the job stays RUNNING until it is cancelled.
     await onTerminal.printed("\r\u001b[KRUNNING in ");
     const listed = await run(environment, "job", "list", "--quiet");
     const jobId = listed.output.trim();

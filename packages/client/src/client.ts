@@ -46,8 +46,8 @@ export interface PollOptions extends CallOptions {
 
 export interface WaitOptions extends OutageOptions {
   /**
-   * How long to wait at most, in milliseconds. After that, the call rejects with a `StepwellError` of the code `TimeoutError`, and the job continues.
-   * Default: no limit.
+   * How long to wait at most, in milliseconds. After that, the call rejects with a `StepwellError` whose code is `TimeoutError`, and the job
+   * continues. Default: no limit.
    */
   readonly timeoutMs?: number;
 }
@@ -386,7 +386,7 @@ export class StepwellClient {
   }
 
   /**
-   * Answers a task in one attempt and without an Idempotency-Key. This costs the service about a third less than `completeTask`, `failTask` and
+   * Answers a task in one attempt and without an Idempotency-Key. This costs the service less than `completeTask`, `failTask` and
    * `releaseTask`, which repeat a failed attempt by themselves. `Worker` uses this method, because it answers thousands of tasks. A repetition gets
    * 409, like any answer that comes too late.
    */

@@ -8,8 +8,8 @@ export interface ClientOptions {
   /** The address of the service, such as `http://localhost:8080`; it may carry a path prefix. */
   readonly baseUrl: string;
   /**
-   * An API token (`stw_…`), a user token (`stu_…`) or an id token. A function is called before each attempt, for credentials that are renewed. With
-   * an empty string no token is sent.
+   * An API token (`stw_…`), a user token (`stu_…`) or an id token. A function that returns one of these is called before each attempt, for
+   * credentials that are renewed. With an empty string no token is sent.
    */
   readonly token: string | (() => string | Promise<string>);
   /** The maximum number of attempts to send a request, including the first one. Default 5. */
@@ -29,7 +29,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /**
    * How long the call may take as a whole, with all attempts and the pauses between them, in milliseconds. After that, it rejects with a
-   * `StepwellError` of the code `TimeoutError`. Default: only each attempt is limited.
+   * `StepwellError` whose code is `TimeoutError`. Default: only each attempt is limited.
    */
   readonly timeoutMs?: number | undefined;
   /**
@@ -47,7 +47,7 @@ export interface Route {
   readonly path: string;
   /** True if the operation takes an Idempotency-Key. */
   readonly isKeyed?: true;
-  /** If the operation is a list: the field of each page that has the items. */
+  /** If the operation is a list: the field that has the items of each page. */
   readonly items?: string;
   /** If the operation is not a list: a field that each of its answers has. */
   readonly field?: string;
@@ -56,7 +56,7 @@ export interface Route {
 /** An answer, whatever its status. */
 export interface Reply {
   readonly response: Response;
-  /** The JSON value, or undefined if the answer has none. If `open` returns a success, it is the stream. */
+  /** The JSON value, or undefined if the answer has none. If `open` returns a success, the body is the stream. */
   readonly body: unknown;
   readonly text: string;
 }

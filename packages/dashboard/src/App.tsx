@@ -9,7 +9,8 @@ import { SignedOut } from "./shell/SignedOut.tsx";
 import { Starting } from "./shell/Starting.tsx";
 
 /**
- * This dialog is not needed at first, so it is loaded after the page is shown. If it cannot be loaded, only the errors of failed requests are shown.
+ * This dialog is not needed at first, so it is loaded after the page is shown. If it cannot be loaded, the end of the session is shown only by the
+ * errors of failed requests.
  */
 const loadSessionEnded = () => import("./shell/SessionEnded.tsx").catch(() => ({ SessionEnded: () => null }));
 const SessionEnded = lazy(async () => ({ default: (await loadSessionEnded()).SessionEnded }));

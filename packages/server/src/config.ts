@@ -236,14 +236,14 @@ export const settings = {
     1_000,
     1,
     100_000,
-    "The maximum number of executor calls that run at once on this node. More calls wait in memory for their turn. When many calls wait (STEPWELL_MAX_QUEUED_CALLS), new jobs wait in the store.",
+    "The maximum number of executor calls that run at the same time on this node. More calls wait in memory for their turn. When many calls wait (STEPWELL_MAX_QUEUED_CALLS), new jobs wait in the store.",
   ),
   maxCallsPerOrganization: integer(
     "STEPWELL_MAX_CALLS_PER_ORGANIZATION",
     200,
     1,
     100_000,
-    "The maximum number of executor calls that run at once on this node for one organization, so that the slow functions of one organization do not block the others.",
+    "The maximum number of executor calls that run at the same time on this node for one organization, so that the slow functions of one organization do not block the others.",
   ),
   maxQueuedCalls: integer(
     "STEPWELL_MAX_QUEUED_CALLS",

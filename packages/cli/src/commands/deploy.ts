@@ -71,8 +71,8 @@ interface Source {
 }
 
 /**
- * Shows and returns the warnings of the definition. The service checks the definition if it has the workflow already. If `workflowId` is undefined,
- * the service does not have the workflow yet, so this process checks the definition. Throws when the definition is not valid.
+ * Shows and returns the warnings of the definition. If the service has the workflow already, the service checks the definition. If `workflowId` is
+ * undefined, the service does not have the workflow yet, so this process checks the definition. Throws when the definition is not valid.
  */
 async function checked({ client, organizationId }: Connection, workflowId: string | undefined, { file, text }: Source) {
   const found =

@@ -12,7 +12,7 @@ export function declareProfile(program: Command): void {
     .command("set")
     .argument("<name>")
     .requiredOption("--url <address>", "the service")
-    .option("--organization <name>", "name or id of the organization; by default that of the token or the sign-in")
+    .option("--organization <name>", "name, key or id of the organization; by default that of the token or the sign-in")
     .description("create or change a profile; --profile NAME or STEPWELL_PROFILE chooses it for a command")
     .action(set);
   profile

@@ -57,7 +57,7 @@ export async function aloneWith<Result>(path: string, change: () => Result): Pro
   }
 }
 
-/** A command holds the lock for a few milliseconds. A lock that is older than this belongs to a command that has died. */
+/** A lock that is older than this belongs to a command that has died, because a command holds the lock only for a few milliseconds. */
 const maxLockMs = 10_000;
 
 function takes(lock: string): boolean {

@@ -26,10 +26,7 @@ export async function waitFor({ client, organizationId }: Place, jobId: string, 
   }
 }
 
-/**
- * The service holds its answer until the job has ended, not until the job waits for events. To notice that a job waits, the command asks again this
- * often.
- */
+/** GetJob answers when the job has ended, but not when it waits for events. To notice that a job waits, the command asks again this often. */
 const sliceSeconds = 1;
 
 function waitsForEvents({ currentStep }: Job): boolean {

@@ -2614,7 +2614,7 @@ export interface components {
                 };
                 /** @description The number of calls of the organization that are under way or queued. In state `queued`, these are the calls on the node that holds the call; in state `roomFull`, the calls on all nodes together. */
                 callCount?: number;
-                /** @description The maximum number of calls of the organization that one node runs at once. */
+                /** @description The maximum number of calls of the organization that one node runs at the same time. */
                 maxCallsPerNode?: number;
                 error?: components["schemas"]["JobError"];
                 cancelledBy?: {
@@ -9307,7 +9307,7 @@ export interface operations {
                      *         {
                      *           "roleId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b01",
                      *           "name": "viewer",
-                     *           "description": "Looks at everything but the audit log and tokens, and changes nothing.",
+                     *           "description": "Looks at workflows, jobs, task queues, metrics, members and roles, and changes nothing.",
                      *           "permissions": [
                      *             "organization:read",
                      *             "workflow:read",

@@ -120,7 +120,7 @@ function nextOf(transition: unknown): readonly NextWay[] {
   return [...chosen, ...wayOf(transition, "else", "else")];
 }
 
-/** Returns the transition of one part of a choice. The list is empty until the user has typed where the transition leads. */
+/** Returns a list with the transition of one part of a choice. The list is empty until the user has typed where the transition leads. */
 function wayOf(choice: unknown, field: string, condition: string | undefined): readonly NextWay[] {
   const step = fieldOf(choice, field);
   return step === null || typeof step === "string" ? [{ step, condition: condition ?? "…" }] : [];

@@ -9,7 +9,7 @@ export interface StepGraphProps {
   readonly looks?: ReadonlyMap<string, StepLook>;
   /** The transitions that the job took, each by its `wayKey`. */
   readonly taken?: ReadonlySet<string>;
-  /** The step at which the job is. The picture moves to it. */
+  /** The step at which the job is. In the editor, the step in which the cursor is. The picture moves to it. */
   readonly current?: string | undefined;
   readonly selected?: string | undefined;
   readonly onSelect?: (name: string) => void;

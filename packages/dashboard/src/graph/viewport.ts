@@ -8,8 +8,8 @@ const leastZoom = 0.62;
 const margin = 24;
 
 /**
- * Chooses the part of the picture that is in view. The whole picture is in view if it fits. If it does not fit, the view shows the current step
- * of the job, or the beginning of the graph if there is no current step. The view follows the job.
+ * Chooses the part of the picture that is in view. The whole picture is in view if it fits. If it does not fit, the view shows the `current`
+ * step, or the beginning of the graph if there is no `current` step. When another step becomes `current`, the view moves to it if necessary.
  */
 export function useViewport(layout: Layout, place: RefObject<HTMLElement | null>, current: string | undefined) {
   const { setViewport, getViewport } = useReactFlow();

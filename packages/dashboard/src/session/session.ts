@@ -92,7 +92,7 @@ class Session {
   leave(): void {
     this.#tokens = undefined;
     clearTimeout(this.#timer);
-    // From now on, no page sends a request to the service.
+    // From now on, no component of this page sends a request to the service.
     this.#become({ status: "starting" });
     // A browser may keep the page unchanged, and show it again to the next person who goes back.
     window.addEventListener("pageshow", ({ persisted }) => persisted && window.location.reload());

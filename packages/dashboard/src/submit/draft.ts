@@ -19,9 +19,9 @@ export class Unfinished {
 export type Draft = unknown;
 
 /**
- * Returns the draft with which a form begins. A field with a default has that value. An optional field without a default is left out. Of the other
- * fields, texts, lists and JSON values are empty, objects have the drafts of their fields, and a field that can have only one value has that value.
- * The rest is left out until the user fills it in.
+ * Returns the draft with which a form begins. A field with a default has that value. An optional field without a default is left out. A required
+ * field without a default begins as follows: texts, lists and JSON values are empty, objects have the drafts of their fields, and a field that can
+ * have only one value has that value. The rest is left out until the user fills it in.
  */
 export function emptyDraft(field: SchemaField): Draft {
   if (field.default !== undefined) return field.default;

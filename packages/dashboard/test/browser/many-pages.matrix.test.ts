@@ -164,7 +164,7 @@ async function openJobs(
   };
   const first = await browser.newPage();
   const pages = [await open(first, (url) => signInAt(first, url, owner))];
-  // The pages are opened in turn: if two processors loaded a dozen at once, each page would take longer than a navigation may.
+  // The pages are opened one after another. A machine with two processors that loaded a dozen at a time would exceed the time limit of a navigation.
   while (pages.length < count) {
     const tab = await browser.newTab(first);
     pages.push(await open(tab, (url) => tab.goto(url)));

@@ -91,7 +91,7 @@ describe("in their normal appearance", () => {
     });
   });
 
-  // `npm test` runs only this test of the file, so the pages in this test are dark, and as narrow as on a telephone.
+  // `npm test` runs only this test of the file. So this test must also cover the dark theme and the width of a telephone.
   test("every page is no wider than a telephone, cuts off no name in its tables, and follows the accessibility rules", async () => {
     const { owner, shownThings } = await busyOwner();
     const page = await browser.newPage({ width: 360, colorScheme: "dark" });

@@ -113,7 +113,7 @@ onOneStore((home) => {
       const undo = async (tag: string) => {
         await page.getByRole("button", { name: "Undo" }).click();
         const text = `This was not undone, because somebody else changed the tag ${tag} meanwhile.`;
-        // The next message has the same text, so this one is closed.
+        // A later undo of the same tag shows the same text again, so this message is closed.
         await page.locator(".toast").filter({ hasText: text }).getByRole("button", { name: "Dismiss" }).click();
         expect(await versionOf(tag)).toBe(2);
       };

@@ -109,7 +109,7 @@ export class Authenticator {
     this.#memberships.forgetWhere((_membership, key) => key.startsWith(`${userId} `));
   }
 
-  /** Forgets a membership after a change. Also forgets the user's sign-ins to the organization's OAuth clients: they may have ended, too. */
+  /** Forgets a membership after a change. Also forgets the user's sign-ins to the organization's OAuth clients: a sign-in may have ended, too. */
   forgetMembership({ organizationId, userId }: { readonly organizationId: string; readonly userId: string }): void {
     this.#memberships.forget(membershipKey(userId, organizationId));
     this.#credentials.forgetWhere((credential) => {

@@ -41,7 +41,7 @@ export class ManyJobsStream {
   readonly #stopped: AbortSignal;
   /** The jobs that are followed, each with the sequence of the last entry that came. */
   #sequences = new Map<JobName, number>();
-  /** Aborted when waiting or reading any longer makes no sense. */
+  /** Aborted when it makes no sense to wait or read any longer. */
   #turn = new AbortController();
   /** The way in which the last reading ended, until the next one begins. */
   #outcome: Outcome | undefined;

@@ -133,7 +133,7 @@ function stepWords(state: EditorState): Word[] {
   });
 }
 
-/** Tells whether the config names, at this place, the first step of a branch or of the body of a forEach. */
+/** Tells whether this place in the config is for the name of the first step of a branch, or of the body of a forEach. */
 function isFirstOfBranch(executor: Executor | undefined, [field, name, ...deeper]: Path): boolean {
   if (deeper.length > 0) return false;
   if (executor?.type === forEachType) return field === "step" && name === undefined;

@@ -49,7 +49,7 @@ export function Explanation({ jobKey, shown: { job, story } }: ExplanationProps)
   const { state, sentence, facts } = data;
   const missing = facts.missingEventIds ?? [];
   // Buttons and forms are invisible until the version is loaded or cannot be read. Otherwise a button could turn into a form just before a click.
-  // They take their place from the beginning, so that the parts of the page below them do not move.
+  // Their space is kept from the beginning, so that the parts of the page below them do not move.
   const isVersionSettled = version !== undefined || !mayReadVersion || versionError !== null;
   const wait = waitOf(facts);
   return (

@@ -6,7 +6,7 @@ import { startWorker } from "../../parts/words/first-commands.ts";
 import { Time } from "../../parts/words/Time.tsx";
 import { texts } from "../../texts/texts.ts";
 
-/** The workers that have asked for tasks within the last day, as far as the service knows them. */
+/** The workers that have asked for tasks within the last day. The service lists at most 100 of them. */
 export function Workers({ workers }: { readonly workers: readonly TaskWorker[] }) {
   const words = texts.taskQueue;
   return (

@@ -113,7 +113,7 @@ function hours(_plot: UPlot, ticks: number[]): string[] {
 
 const bars = UPlot.paths.bars?.({ size: [0.75, 40], align: 0 });
 
-/** A canvas cannot read the variables of the theme, but the element beside it can. */
+/** A canvas cannot read the variables of the theme, but other elements can. So an element that is added for a moment reads them. */
 function colourReader(element: HTMLElement): (variable: string) => string {
   return (variable) => {
     const probe = document.createElement("span");

@@ -45,7 +45,7 @@ function endOf(pattern: RegExp, text: string, at: number): number {
   return pattern.test(text) ? pattern.lastIndex : at;
 }
 
-/** Returns the kind of token that may follow; undefined if this token is not allowed here. `open` has the brackets that are open. */
+/** Returns what may follow after `token`; undefined if `token` itself is not allowed here. `open` has the brackets that are open. */
 function after(token: string, expected: Expected, open: string[]): Expected | undefined {
   const mayEnd = expected === "commaOrEnd" || expected === "valueOrEnd" || expected === "nameOrEnd";
   if (token === "}" || token === "]") {

@@ -14,7 +14,7 @@ export const account = {
   save: "Save",
   saved: "Your name is saved. The menu shows the new name after your next sign-in at the latest.",
   noPassword:
-    "You sign in with an external identity provider, and have no password here. An owner of your organization can make a link with which you can set one. If you are in several organizations, only the operator of the service can make it.",
+    "You sign in with an external identity provider, and have no password here. An owner of your organization can make a link with which you can set a password. If you are in several organizations, only the operator of the service can make such a link.",
   currentPassword: "Current password",
   newPassword: "New password",
   newPasswordHint: "12 to 256 characters, of any kind.",

@@ -1,6 +1,6 @@
 export const rateLimits = {
   title: "Rate limits",
-  text: "The requests in this minute, counted for the organization and for you. An expensive request counts as several requests. A request that goes beyond a limit is answered with 429 until the minute ends.",
+  text: "The requests in this minute, counted for the organization and for you. An expensive request counts as several requests. When a limit is reached, further requests are answered with 429 until the minute ends.",
   scopes: {
     organization: "by the whole organization",
     token: "by this API token",

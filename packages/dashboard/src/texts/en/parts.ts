@@ -69,7 +69,7 @@ export const problem = {
     details.map((detail) => `${detail[0]?.toUpperCase()}${detail.slice(1)}.`).join(" "),
 } as const;
 
-/** The statuses of the API in words for people. */
+/** The statuses of a job in words for people: those of the API, and the more precise ones that are shown for a RUNNING job. */
 export const status = {
   PENDING: "Pending",
   RUNNING: "Running",

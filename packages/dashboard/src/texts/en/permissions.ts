@@ -1,6 +1,6 @@
 import type { GrantablePermission } from "../../document.ts";
 
-/** The meaning of each permission, in the order in which they are offered. */
+/** The permissions with their meanings, in the order in which the permissions are offered. */
 export const permissions: Readonly<Record<GrantablePermission, string>> = {
   "organization:read": "See the organization",
   "organization:update": "Rename the organization, require a second factor",

@@ -22,6 +22,6 @@ export const signInProviders = {
   noBearer: "not accepted",
   emptyTitle: "People sign in with a password",
   empty:
-    "With a provider, people sign in with your company's own sign-in (OpenID Connect), and get their roles from it. The operator of this service sets STEPWELL_SIGN_IN_PROVIDERS_FILE to a file and restarts the service. The file contains:",
+    "With a provider, people sign in with your company's own sign-in (OpenID Connect), and get their roles from it. To add a provider, the operator of this service sets STEPWELL_SIGN_IN_PROVIDERS_FILE to the path of a file, and restarts the service. The file contains:",
   emptyNext: "At the issuer, register this redirect URI:",
 } as const;

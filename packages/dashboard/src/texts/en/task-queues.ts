@@ -35,7 +35,7 @@ export const taskQueue = {
   pause: "Pause",
   pauseTitle: (queue: string) => `Pause ${queue}?`,
   pauseText:
-    "No task of this queue is handed out until somebody resumes the queue. New tasks still enter the queue, and their timeouts keep running. Workers keep the tasks that they hold.",
+    "No task of this queue is handed out until somebody resumes the queue. New tasks still enter the queue, and the timeouts of all waiting tasks keep running. Workers keep the tasks that they hold.",
   pauseAction: "Pause queue",
   pausedNow: (queue: string) => `${queue} is paused`,
   resume: "Resume",

@@ -65,7 +65,8 @@ export const workflow = {
   noVersions: "No version yet",
   noVersionsText: "A version is one definition, and never changes. Deploy one:",
   moveTitle: "Point a tag at a version",
-  moveText: "From now on, jobs that are submitted with the tag run this version. Running jobs keep their version.",
+  moveText:
+    "After the change, jobs that are submitted with the tag run the chosen version. Running jobs keep their version.",
   tagName: "Tag",
   tagNameHint: "Letters, digits, dot, dash and underscore, at most 64; a $ may come first.",
   tagNameProblem: "A tag cannot have this name.",

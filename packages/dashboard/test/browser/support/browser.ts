@@ -71,7 +71,7 @@ export function testBrowser(): TestBrowser {
 
 let chromiumOfWorker: Promise<Browser> | undefined;
 
-/** All test files that one worker of Vitest runs share one Chromium (`isolate: false` in vitest.config.ts): starting it takes a second. */
+/** The test files of one worker of Vitest share one Chromium (`isolate: false` in vitest.config.ts), because starting it takes a second. */
 function sharedChromium(): Promise<Browser> {
   chromiumOfWorker ??= launch();
   return chromiumOfWorker;

@@ -76,8 +76,8 @@ export class Quota {
   }
 
   /**
-   * Decides on one more request; `ask` means that only the store can decide. Call it when the request would bring `used` past `mark`. It does not
-   * count the request, because a request belongs to several quotas and is counted in all of them or in none.
+   * Decides on one more request; `ask` means that only the store can decide. Call `decide` when the request would bring `used` past `mark`. It does
+   * not count the request, because a request belongs to several quotas and is counted in all of them or in none.
    */
   decide(cost = 1): "allow" | "ask" | "reject" {
     const wanted = this.used + this.takes(cost);

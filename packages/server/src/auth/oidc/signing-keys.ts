@@ -126,7 +126,10 @@ export class SigningKeys {
     return keys;
   }
 
-  /** Makes the first key once for all callers that need it, because making an RSA key takes some tenths of a second of processor time. */
+  /**
+   * Makes the first key. All callers that need it at the same time get the same key, because making an RSA key takes some tenths of a second of
+   * processor time.
+   */
   #first(): Promise<StoredSigningKey> {
     this.#making ??= this.#makeFirst().finally(() => {
       this.#making = undefined;

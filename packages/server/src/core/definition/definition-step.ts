@@ -37,7 +37,7 @@ export interface StepSurroundings {
   readonly limits: { readonly maxNameLength: number; readonly maxEventIdsPerStep: number };
   readonly problems: ProblemList;
   readonly warnings: ProblemList;
-  /** Undefined when the definition has no schemas. That is reported once, and not for each step. */
+  /** Undefined when `definitions` is missing or is not an object. That is reported once, and not for each step. */
   readonly schemas: ReadonlyMap<string, Schema> | undefined;
   readonly stepNames: ReadonlySet<string>;
   readonly isRegistered: boolean;

@@ -24,7 +24,7 @@ import type { ChildWork, ForkWork, NodeCallWork, StepWork, TaskWork, WaitWork } 
 
 interface WorkSurroundings extends ConfigSurroundings {
   readonly limits: { readonly maxNameLength: number; readonly maxEventIdsPerStep: number };
-  /** Undefined when the definition has no schemas. */
+  /** Undefined when `definitions` is missing or is not an object. */
   readonly schemas: ReadonlyMap<string, Schema> | undefined;
 }
 
@@ -243,8 +243,8 @@ function checkEventIds({ eventIds }: WaitRule, pointer: string, { limits, proble
 }
 
 /**
- * Refuses payload definitions for event ids that expressions give. Such an id may be different for each job. With such a definition, the wait would
- * fail: the config is checked again when the expression has a value, and the definition is then for an id that is not in `eventIds`.
+ * Refuses payload definitions for event ids that expressions give. The key of such a definition is the text of the expression, as in `eventIds`. The
+ * wait would fail: the config is checked again when the expression has a value, and `eventIds` then has this value instead of the text.
  */
 function refusePayloadsOfOpenIds(
   { eventIds, isOpen = false, payloadDefinitions = {} }: WaitRule,

@@ -153,8 +153,8 @@ function checkDescription(raw: RawObject, isRegistered: boolean): void {
 const maxDescriptionLength = 10_000;
 
 /**
- * Reads the schemas. Those with problems are included as far as they could be read, so that their names are known. Undefined when the definition has
- * no schemas.
+ * Reads the schemas. Those with problems are included as far as they could be read, so that their names are known. Undefined when `definitions` is
+ * missing or is not an object.
  */
 function readSchemas(
   raw: RawObject,

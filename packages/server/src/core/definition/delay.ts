@@ -15,7 +15,7 @@ export const maxDelaySeconds = 31_536_000;
 
 /**
  * Reads the delay in a step's config, which must have either `seconds` or `until`. If the config is wrong, returns the problem and the
- * wrong field. The field is empty when the config has both fields or neither of them.
+ * name of the wrong field. The name is empty when the config has both fields or neither of them.
  */
 export function readDelay({
   seconds,

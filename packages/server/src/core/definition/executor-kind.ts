@@ -22,7 +22,7 @@ interface Kind {
   readonly type: string;
   /** The schema for a step's `config`, in the dialect of `schema.ts`. The API and the editor show its descriptions of the fields. */
   readonly configSchema: JsonObject;
-  /** The fields of the config whose texts may have expressions, each with a schema for the values of these expressions. */
+  /** The fields of the config whose texts may have expressions, each with the schema that the field must fit when the expressions have values. */
   readonly expressionFields?: Readonly<Record<string, JsonObject>>;
   /**
    * Finds problems that the schema cannot express. Pointers are relative to the config. A text that has an expression is passed in as it was written.
@@ -114,7 +114,7 @@ export interface ItemsRule {
   readonly kind: "items";
   /** The first step of the body. */
   readonly step: string;
-  /** The largest number of items that run at once. */
+  /** The largest number of items that run at the same time. */
   readonly concurrency: number;
   readonly onItemFailure: "fail" | "collect";
   /** The number of items that may fail when failures are collected. Undefined when all may fail. */

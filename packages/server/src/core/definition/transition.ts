@@ -1,6 +1,6 @@
 import type { Expression } from "../expression/expression.ts";
 
-/** Where a job goes after a step: to the step with this name, to its end (null), or to the target of the first condition that is true. */
+/** Where a job goes next: to the step with this name, to the end of the job or branch (null), or to the target of the first condition that holds. */
 export type Transition = string | null | Choice;
 
 export interface Choice {

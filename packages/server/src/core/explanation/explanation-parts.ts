@@ -164,7 +164,7 @@ export interface Circumstances {
   readonly child: ChildFacts | null;
   /** The number of the organization's calls that each node holds, by the node's id. */
   readonly callCounts: ReadonlyMap<string, number>;
-  /** The largest number of calls that a node runs at once for one organization. */
+  /** The largest number of calls that a node runs at the same time for one organization. */
   readonly maxCallsPerNode: number;
   /** Whether the answering node would take another call of the organization. */
   readonly hasRoom: boolean;

@@ -189,12 +189,12 @@ function calling(circumstances: Circumstances, step: CallingStep): Explanation {
   const where = node?.name === undefined ? "" : ` on node ${quoted(node.name)}`;
   if (hasCallBegun === false || (hasCallBegun === undefined && callCount > maxCallsPerNode)) {
     const certain = hasCallBegun === false ? "has waited for its turn" : "has been queued or under way";
-    const room = `the organization has ${callCount} calls there, of which at most ${maxCallsPerNode} run at once`;
+    const room = `the organization has ${callCount} calls there, of which at most ${maxCallsPerNode} run at the same time`;
     const sentence = `${which} ${certain} for ${duration(now - since)}${where}: ${room}.`;
     return { state: "queued", sentence, facts: { ...facts, callCount, maxCallsPerNode } };
   }
   const left = timeoutAt - now;
-  const end = left > 0 ? `it is given up in ${duration(left)}` : "its time is up";
+  const end = left > 0 ? `the attempt is given up in ${duration(left)}` : "the attempt's time is up";
   return {
     state: "calling",
     sentence: `${which} has been under way for ${duration(now - since)}${where}${heard(node, now)}; ${end}.`,

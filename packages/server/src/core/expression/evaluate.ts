@@ -262,7 +262,7 @@ class Evaluation {
     });
   }
 
-  /** Decides over all items as `||` or `&&` would: a failure for one item is ignored when another item decides the result. */
+  /** Combines the results of all items as `||` or `&&` would: a failure for one item is ignored when another item decides the result. */
   #quantified(node: NodeOf<"macro">, items: readonly JsonValue[], decisive: boolean): boolean {
     let failure: ExpressionFailure | undefined;
     for (const item of items) {

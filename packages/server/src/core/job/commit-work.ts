@@ -48,7 +48,7 @@ export class CommitWork {
   }
 
   /**
-   * Makes a budget for one template or one choice. Searching the values that the branch remembers takes time, so some of the budget is spent at once.
+   * Makes a budget for one template or one choice. Searching the values that the branch remembers takes time, so some of the budget is already spent.
    */
   newBudget({ slots = {} }: Carried): Budget {
     const budget = new Budget();

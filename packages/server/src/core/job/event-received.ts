@@ -131,7 +131,7 @@ function keepEvent(
   draft.changeEvent({ type: "kept", eventNumber, eventId, payload, address, outcome, sentBy, at });
   const counted = { ...draft.progress, eventCount: eventNumber };
   const isBare = payload === undefined;
-  // Another branch may wait for the same event, so this branch claims it.
+  // If the wait is in a branch, it claims the event, because a wait in another branch may need the same event.
   const isClaimed = address === undefined && wait !== undefined && wait.branch !== mainBranch;
   if (!isBare) draft.payloads = new Map([...draft.payloads, [eventNumber, { value: payload }]]);
   draft.progress =

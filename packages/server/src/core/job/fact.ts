@@ -203,7 +203,7 @@ export type Verdict =
       readonly code: "ConflictError" | "RateLimitError" | "ValidationError";
       readonly detail: string;
       readonly problems?: readonly Problem[];
-      /** Set when the job may accept the same fact as soon as it has gone on. */
+      /** Set when the job may accept the same fact later, when the job has gone on. */
       readonly isPassing?: true;
     };
 

@@ -165,7 +165,8 @@ export type ResumePoint =
       /** The end of the sleep, if the step slept. A resume does not change it. */
       readonly delayEndsAt?: Timestamp;
       /**
-       * Set when the step's `input` template failed. A resume evaluates the template again, because `input` is not the value that the step receives.
+       * Set when the step's `input` template failed. The field `input` then does not have the value that the step receives, so a resume evaluates the
+       * template again.
        */
       readonly isInputMissing?: true;
     })

@@ -12,7 +12,8 @@ import { countUnread } from "./values/stored-state.ts";
 /**
  * Returns the branches whose values must be loaded: those whose values the state machine may read while it applies these facts, and the branches
  * around them. Most events are only recorded, and need no values. When a job ends, or when a node hands back a call, the state machine moves values
- * without reading them. In doubt, a branch is included. The values in `state` are not loaded yet. `at` is the time of the facts.
+ * without reading them. If it is uncertain whether the values of a branch are needed, the branch is included. The values in `state` are not loaded
+ * yet. `at` is the time of the facts.
  */
 export function branchesLookedInto(
   plan: Plan,
@@ -61,9 +62,10 @@ function isTask(plan: Plan, name: string): boolean {
 }
 
 /**
- * The branches whose waits the events may complete. A single event may complete one wait. If the commit has more facts, another fact may end that
- * wait first, and the event may complete any other wait that it may reach. If one commit would read too many values for all of these branches, some
- * are left out. Such a branch stays in its wait until the next commit, although the wait has enough events.
+ * The branches whose waits the events may complete. If an event is the only fact of the commit, it can complete only the first wait that it reaches.
+ * If the commit has more facts, another fact may end that wait first. Then the event can complete another wait, so all waits that it may reach count.
+ * If one commit would read too many values for all of these branches, some are left out. Such a branch stays in its wait until the next commit,
+ * although the wait has enough events.
  */
 function branchesOfCompletedWaits(plan: Plan, state: JobState, facts: readonly UntimedFact[]): readonly string[] {
   if (state.status !== "RUNNING") return [];

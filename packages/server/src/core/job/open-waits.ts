@@ -90,8 +90,8 @@ function isBefore(one: OpenWait, other: OpenWait): boolean {
 }
 
 /**
- * Some events became available again. Gives them to waits in branches, if the waits lack them. If a wait then has enough events, the next commit
- * reads their payloads and completes the wait.
+ * If events became available again, gives them to waits that lack them, but only to waits in branches. If a wait then has enough events, the next
+ * commit reads their payloads and completes the wait.
  */
 export function offerFreedEvents(draft: JobDraft): void {
   const { bufferedEvents } = draft.progress;

@@ -337,7 +337,7 @@ function beginWait(draft: JobDraft, step: WaitPlanStep, position: StepPosition, 
     input,
     ...counts,
     since: draft.at,
-    // The next commit reads the payloads and completes the wait.
+    // If payloads are unread, the next commit reads them and completes the wait.
     wakeAt: completed === "unread" ? draft.at : timeoutAt,
     missingEventIds: missingEventIds(draft, position, rule),
     ...(openRule !== undefined && {

@@ -9,8 +9,8 @@ export type JsonProblem = Problem & { readonly textOffset: number };
  * allowed:
  *
  * - nesting that is too deep: `JSON.parse` accepts a million nested arrays, but `JSON.stringify` crashes at some thousands;
- * - numbers that JavaScript would change too much: numbers beyond ±(2^53 - 1), and other numbers than 0 that become 0. A decimal fraction such as
- *   0.1000000000000000055 is allowed, and is read as the nearest double, as usual;
+ * - numbers that JavaScript would change too much: numbers beyond ±(2^53 - 1), and numbers that would become 0 although they are not 0. A decimal
+ *   fraction such as 0.1000000000000000055 is allowed, and is read as the nearest double, as usual;
  * - NUL, which PostgreSQL cannot store, and halves of surrogate pairs, which become U+FFFD when the text is encoded as UTF-8;
  * - keys that lead to an object's prototype: `__proto__`, and `prototype` in the value of `constructor`.
  *
@@ -49,7 +49,7 @@ const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * A text without more than `count` opening brackets cannot be nested deeper than that. This check is quick, because `indexOf` is, and it is enough
+ * A text with at most `count` opening brackets cannot be nested deeper than `count`. This check is quick, because `indexOf` is, and it is enough
  * for nearly every small text.
  */
 function hasMoreBrackets(text: string, count: number): boolean {

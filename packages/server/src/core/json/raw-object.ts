@@ -34,8 +34,8 @@ export class RawObject {
   }
 
   /**
-   * Refuses unknown fields. `role` says what the fields are, for example "a field of a step". `familiarWords` translates words of other workflow
-   * languages.
+   * Refuses unknown fields. `role` says what the known fields are, for example "a field of a step". `familiarWords` translates words of other
+   * workflow languages.
    */
   refuseUnknown(known: ReadonlySet<string>, role: string, familiarWords?: FamiliarWords): void {
     for (const field of Object.keys(this.fields)) {

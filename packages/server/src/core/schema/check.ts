@@ -69,7 +69,8 @@ class Check implements Walk {
   #sensitivity = 0;
   /**
    * The patterns met so far, with their matchers. Looking a matcher up among those of all definitions takes longer than matching a short text. With
-   * `countsCompiling`, compiling a pattern costs checks, even if its matcher is kept already: the result must not depend on earlier checks.
+   * `countsCompiling`, a pattern that is not in this map costs the checks for compiling it, even if its matcher is kept since the check of another
+   * value: the result must not depend on that check.
    */
   #matchers: Map<Pattern, Matcher> | undefined;
   readonly #countsCompiling: boolean;

@@ -3,8 +3,8 @@ import { allOfSchemas, anyOfSchemas, newSchema, type RareRules, type Schema, typ
 import { noRareRules } from "./rare-rules.ts";
 
 /**
- * Returns a schema for an object that may lack these properties, even if the schema, its references or its alternatives require them. It accepts
- * every object that fits the schema after some of the properties are added, and may accept more.
+ * Returns a schema for an object that may lack these properties, even if the given schema, its references or its alternatives require
+ * them. The returned schema accepts every object that fits the given one after some of the properties are added, and may accept more.
  */
 export function withoutRequired(schema: Schema, names: ReadonlySet<string>): Schema {
   if (names.size === 0) return schema;

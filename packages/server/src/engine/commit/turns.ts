@@ -4,8 +4,8 @@
  */
 export class Turns {
   /**
-   * For each organization, the reading of the monotonic timer until which it rests. An entry stays for a while after the rest, because it marks the
-   * organization as costly.
+   * For each organization, the reading of the monotonic timer until which it rests. An entry stays for a while after the organization has rested,
+   * because it marks the organization as costly.
    */
   readonly #restUntil = new Map<string, number>();
   /** For each organization, the number of jobs whose commands the next batch may take. Only organizations that used too much time have an entry. */

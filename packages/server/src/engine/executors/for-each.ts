@@ -4,7 +4,7 @@ import type { JsonObject } from "../../core/json/json.ts";
 import type { Problem } from "../../core/problem.ts";
 import type { Executor } from "./executor.ts";
 
-/** The default number of items that run at once: large enough that short calls overlap, small enough not to flood the called service. */
+/** The default number of items that run at the same time: large enough that short calls overlap, small enough not to flood the called service. */
 const defaultConcurrency = 10;
 const items: JsonObject = { type: "array", maxItems };
 
@@ -27,7 +27,7 @@ export const forEach: Executor = {
         type: "string",
       },
       concurrency: {
-        description: `The maximum number of items that run at once; by default ${defaultConcurrency}.`,
+        description: `The maximum number of items that run at the same time; by default ${defaultConcurrency}.`,
         type: "integer",
         minimum: 1,
         maximum: 1_000,

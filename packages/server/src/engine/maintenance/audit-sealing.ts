@@ -19,8 +19,8 @@ export interface AuditSealingOptions {
 }
 
 /**
- * The pause between two rounds, in milliseconds. It is short because an entry that is not sealed yet can be changed unnoticed by anybody with access
- * to the database.
+ * The pause between two rounds, in milliseconds. It is short because anybody with access to the database can change an entry that is not sealed yet,
+ * and no check finds the change.
  */
 const everyMs = 5_000;
 const maxOrganizationsAtOnce = 100;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** The number of jobs that are told at once. It is small, so that their commit takes only a few milliseconds and requests need not wait long. */
+/** The number of jobs that are told together. It is small, so that their commit takes only a few milliseconds and requests need not wait long. */
 const maxToldAtOnce = 30;
 
 export interface Told {

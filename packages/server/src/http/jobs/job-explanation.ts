@@ -120,7 +120,7 @@ const FactsSchema = Type.Object(
     callCount: count(
       "The number of calls of the organization that are under way or queued. In state `queued`, these are the calls on the node that holds the call; in state `roomFull`, the calls on all nodes together.",
     ),
-    maxCallsPerNode: count("The maximum number of calls of the organization that one node runs at once."),
+    maxCallsPerNode: count("The maximum number of calls of the organization that one node runs at the same time."),
     error: Type.Optional(JobErrorSchema),
     cancelledBy: Type.Optional(Type.Object({ ...ActorSchema.properties, name: Type.Optional(Type.String()) })),
     operations: Type.Array(oneOf(helpfulOperations), {

@@ -341,7 +341,7 @@ const cases: readonly Case[] = [
     laterMs: 12_000,
     state: "calling",
     sentence:
-      "Attempt 1 of 5 of `charge` has been under way for 12 s on node `n1`, whose last heartbeat was 0.4 s ago; it is given up in 18 s.",
+      "Attempt 1 of 5 of `charge` has been under way for 12 s on node `n1`, whose last heartbeat was 0.4 s ago; the attempt is given up in 18 s.",
     facts: {
       node: { nodeId, name: "n1", isAlive: true, heartbeatAt: 1_011_600 },
       timeoutAt: 1_030_000,
@@ -354,7 +354,7 @@ const cases: readonly Case[] = [
     laterMs: 60_000,
     state: "calling",
     sentence:
-      "Attempt 1 of `charge` has been under way for 1 min on node `n1`, whose last heartbeat was 0.4 s ago; it is given up in 14 min.",
+      "Attempt 1 of `charge` has been under way for 1 min on node `n1`, whose last heartbeat was 0.4 s ago; the attempt is given up in 14 min.",
   },
   {
     name: "has its call in line on the node that answers",
@@ -363,7 +363,7 @@ const cases: readonly Case[] = [
     more: { hasCallBegun: false, callCounts: new Map([[nodeId, 350]]) },
     state: "queued",
     sentence:
-      "Attempt 1 of `charge` has waited for its turn for 1 min on node `n1`: the organization has 350 calls there, of which at most 200 run at once.",
+      "Attempt 1 of `charge` has waited for its turn for 1 min on node `n1`: the organization has 350 calls there, of which at most 200 run at the same time.",
     facts: { callCount: 350, maxCallsPerNode: 200 },
   },
   {
@@ -373,7 +373,7 @@ const cases: readonly Case[] = [
     more: { hasCallBegun: undefined, callCounts: new Map([[nodeId, 350]]) },
     state: "queued",
     sentence:
-      "Attempt 1 of `charge` has been queued or under way for 1 min on node `n1`: the organization has 350 calls there, of which at most 200 run at once.",
+      "Attempt 1 of `charge` has been queued or under way for 1 min on node `n1`: the organization has 350 calls there, of which at most 200 run at the same time.",
   },
   {
     name: "is held by a node that died",

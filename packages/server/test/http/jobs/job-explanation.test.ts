@@ -96,7 +96,7 @@ onOneStore((home) => {
     const { state, sentence, facts } = await explained(api, jobId);
     expect(state).toBe("calling");
     expect(sentence).toMatch(
-      /^Attempt 1 of `call` has been under way for \S+ s on node `.+`, whose last heartbeat was \S+ s ago; it is given up in .+\.$/,
+      /^Attempt 1 of `call` has been under way for \S+ s on node `.+`, whose last heartbeat was \S+ s ago; the attempt is given up in .+\.$/,
     );
     expect(facts).toMatchObject({
       node: { nodeId: service.running.engine.nodeId, isAlive: true, heartbeatAt: time },
@@ -177,7 +177,7 @@ onOneStore((home) => {
     const inLine = await explained(api, queued);
     expect(inLine.state).toBe("queued");
     expect(inLine.sentence).toMatch(
-      /^Attempt 1 of `call` has waited for its turn for \S+ s on node `.+`: the organization has 2 calls there, of which at most 1 run at once\.$/,
+      /^Attempt 1 of `call` has waited for its turn for \S+ s on node `.+`: the organization has 2 calls there, of which at most 1 run at the same time\.$/,
     );
     const outside = await explained(api, pending);
     expect(outside.state).toBe("roomFull");

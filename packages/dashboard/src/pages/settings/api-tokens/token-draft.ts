@@ -2,7 +2,7 @@ import type { ApiToken, ApiTokenChange, ApiTokenWish } from "../../../api/api-to
 import type { GrantablePermission } from "../../../document.ts";
 import { type ExpiryDays, expiryIn } from "../../../parts/controls/ExpiryChoice.tsx";
 
-/** A token as its form holds it. Fields that the chosen kind of bound does not use are kept, in case the user changes the kind back. */
+/** A token as its form holds it. If the chosen kind of bound does not use a field, the field is kept, in case the user changes the kind back. */
 export interface TokenDraft {
   readonly name: string;
   readonly permissions: readonly GrantablePermission[];

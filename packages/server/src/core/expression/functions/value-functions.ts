@@ -77,7 +77,7 @@ export const valueFunctions: readonly ExpressionFunction[] = [
     forms: "function",
     parameters: [{ name: "seed", kinds: kinds.string }],
     call: ([seed], budget) => {
-      // Each character costs a whole unit, because hashing a character outside ASCII takes long.
+      // Each character costs a whole unit, because hashing takes longer for a character outside ASCII.
       budget.spend(unitsPerHash + (seed as string).length);
       return v5(seed as string, namespace);
     },

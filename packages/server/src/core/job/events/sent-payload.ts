@@ -82,7 +82,7 @@ function reasonOf(step: WaitPlanStep, eventId: string, property: string): string
   const name = quoted(step.name);
   const inPayload = `the definition that the step's \`payloadDefinitions\` has for ${quoted(eventId)}`;
   if (declaredProperties(step.inputSchema).has(property)) {
-    return `is kept with the event, but does not overwrite the input of ${name}; if it should, declare it in ${inPayload} as well`;
+    return `is kept with the event, but does not overwrite the input of ${name}; if it should, also declare it in ${inPayload}`;
   }
   return `is kept with the event, but reaches no step; declare it in the output definition of ${name}`;
 }

@@ -72,7 +72,7 @@ export class ValueBook {
     }
   }
 
-  /** Adds the job's input. Only a large input is replaced by its number. Its size is measured only when this matters, which is rare. */
+  /** Adds the job's input. Only a large input is replaced by its number. Its size is measured when it is needed for the first time. */
   learnInput(value: JsonObject): void {
     this.#input = value;
   }

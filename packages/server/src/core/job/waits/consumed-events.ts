@@ -25,7 +25,7 @@ export function consumedEvents(
   for (const { eventId, eventNumber } of kept) {
     const payload: EventPayload = readsPayload(step, eventId) ? draft.payloadOf(eventNumber) : "none";
     if (payload === "tooLarge") {
-      const message = `The payloads that ${step.name} waited for are together larger than one transaction may read. Send smaller payloads.`;
+      const message = `The payloads that ${step.name} waited for are together too large to be read in one transaction. Send smaller payloads.`;
       return { error: { code: "OutputTooLarge", message } };
     }
     const sentAt = draft.progress.sentTimes?.[eventNumber];

@@ -5,7 +5,7 @@ import type { Outcome } from "./outcome.ts";
 
 /** The part of the running comparison (`compare.ts`) that is needed by rules with inner schemas. */
 export interface Comparer {
-  /** Compares the values that fit all of `from` with `to`. */
+  /** Compares with `to` the values that fit all schemas of `from`. */
   compare(from: readonly Schema[], to: Schema): Outcome;
   /** Compares only the values of `from` that have one of the types. */
   compareTypes(from: Known, to: Schema, types: TypeSet): Outcome;

@@ -9,7 +9,7 @@ export interface Link {
 }
 
 /**
- * Refuses links that form a cycle, because a check of a value would never end. Also refuses chains that are too long, because the recursion goes as
+ * Refuses links that form a cycle, because a check of a value would never end. Also refuses chains that are too long, because a check recurses as
  * deep as the chain is long.
  *
  * The algorithm repeatedly removes the schemas that lead only to removed schemas. Any schema that is left at the end is on a cycle or leads to one.

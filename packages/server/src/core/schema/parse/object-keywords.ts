@@ -38,7 +38,7 @@ function readPatternRules(
 
 /**
  * A declared property must also fit the schemas of all patterns that its name matches. These schemas are combined here, once. So the schema of a
- * declared property is complete, and checking a value does not match declared names again.
+ * declared property is complete, and a check of a value need not compare declared names with the patterns again.
  */
 function applyPatterns(
   raw: RawObject,

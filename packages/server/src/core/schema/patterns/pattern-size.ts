@@ -4,7 +4,7 @@ export interface PatternSize {
   readonly instructions: number;
   /** Ranges of characters that its instructions hold. */
   readonly ranges: number;
-  /** The ranges that the pattern's text names. They are sorted when the pattern is compiled. */
+  /** The ranges that the pattern's text names. Compiling the pattern has to sort them. */
   readonly readRanges: number;
   /** The characters whose upper and lower case the parser looks up one by one, because of `(?i)`. */
   readonly foldedCharacters: number;
