@@ -139,7 +139,7 @@ class Day {
     return job;
   }
 
-  /** Makes an order. With some amounts, `charge-card` (function-bodies.ts) declines the card or answers too late. */
+  /** Makes an order. With some amounts, `charge-card` (function-bodies.ts) fails: the card is declined, or the gateway does not answer in time. */
   #order(): object {
     this.#orders += 1;
     const number = this.#orders;

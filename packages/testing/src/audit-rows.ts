@@ -36,7 +36,7 @@ export async function ask<Row = unknown>(
   return (await database.query(said(text), values)) as Row[];
 }
 
-/** The sealing duty as the service runs it, for tests that run it at once. */
+/** The same sealing duty as in the service, for tests that run it themselves instead of waiting for the service. */
 export function sealingDuty({ running }: TestService) {
   const { database, engine } = running;
   return auditSealingDuty({ database, now: () => engine.now(), key: testSecrets().keyFor("audit") });

@@ -707,7 +707,7 @@ export interface paths {
         head?: never;
         /**
          * Pause a task queue, or resume it
-         * @description The service hands out no task of a paused queue. New tasks still enter the queue, and their timeouts keep running. Workers keep the tasks that they hold, and may complete them.
+         * @description The service hands out no task of a paused queue. New tasks still enter the queue, and the timeouts of all its tasks keep running. Workers keep the tasks that they hold, and may complete them.
          */
         patch: operations["UpdateTaskQueue"];
         trace?: never;
@@ -1155,7 +1155,7 @@ export interface paths {
         put?: never;
         /**
          * Give an API token a new secret
-         * @description The token keeps its id, permissions, bounds and expiry. Its earlier secret stays valid for `overlapSeconds` more, so that you can change programs one by one. If an even earlier secret is still valid, it ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. Send an `amz-sdk-invocation-id` instead. If the answer is lost, send the request again with the same id: then only the lost secret ends. A rotation with another id, or with none, ends the secret that your programs still use. The earlier secret works during its overlap, but cannot change the organization, its tokens, members, roles, invitations or OAuth clients. You must have every permission of the token. If you call with another token, it must not expire before this one.
+         * @description The token keeps its id, permissions, bounds and expiry. Its earlier secret stays valid for `overlapSeconds` more, so that you can change programs one by one. If an even earlier secret is still valid, it ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. Send an `amz-sdk-invocation-id` instead. If the answer is lost, send the request again with the same id: then only the lost secret ends. If you sent it with another id, or with none, the secret that your programs still use would end instead. The earlier secret works during its overlap, but cannot change the organization, its tokens, members, roles, invitations or OAuth clients. You must have every permission of the token. If you call with another token, it must not expire before this one.
          */
         post: operations["RotateApiToken"];
         delete?: never;
@@ -1175,7 +1175,7 @@ export interface paths {
         put?: never;
         /**
          * Give an API token a new secret
-         * @description This operation does the same as RotateApiToken under another path. The token keeps its id, permissions, bounds and expiry. Its earlier secret stays valid for `overlapSeconds` more, so that you can change programs one by one. If an even earlier secret is still valid, it ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. Send an `amz-sdk-invocation-id` instead. If the answer is lost, send the request again with the same id: then only the lost secret ends. A rotation with another id, or with none, ends the secret that your programs still use. The earlier secret works during its overlap, but cannot change the organization, its tokens, members, roles, invitations or OAuth clients. You must have every permission of the token. If you call with another token, it must not expire before this one.
+         * @description This operation does the same as RotateApiToken under another path. The token keeps its id, permissions, bounds and expiry. Its earlier secret stays valid for `overlapSeconds` more, so that you can change programs one by one. If an even earlier secret is still valid, it ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. Send an `amz-sdk-invocation-id` instead. If the answer is lost, send the request again with the same id: then only the lost secret ends. If you sent it with another id, or with none, the secret that your programs still use would end instead. The earlier secret works during its overlap, but cannot change the organization, its tokens, members, roles, invitations or OAuth clients. You must have every permission of the token. If you call with another token, it must not expire before this one.
          */
         post: operations["RotateApiAuthToken"];
         delete?: never;
@@ -1529,7 +1529,7 @@ export interface paths {
         };
         /**
          * Get your own permissions
-         * @description The answer lists all permissions that you have in this organization, including those that others imply.
+         * @description The answer lists all permissions that you have in this organization, including those that other permissions imply.
          */
         get: operations["GetOwnPermissions"];
         put?: never;
@@ -1768,7 +1768,7 @@ export interface components {
              */
             forms: "function" | "method" | "both";
             /**
-             * @description The call with its arguments. An argument in brackets may be left out.
+             * @description The call with its arguments. An argument in square brackets may be left out.
              * @example split(text, separator)
              */
             signature: string;
@@ -2547,7 +2547,7 @@ export interface components {
                      */
                     receivedAt: string;
                 }[];
-                /** @description The events that are kept for another step. */
+                /** @description The events that are kept for another step, or for another visit or branch of this step. */
                 bufferedEventIds?: string[];
                 /** @description The node that holds the call. */
                 node?: {
@@ -3224,7 +3224,7 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             secondFactorEnabledAt?: string;
-            /** @description The number of recovery codes that were not used yet. */
+            /** @description The number of recovery codes that have not been used yet. */
             recoveryCodesLeft: number;
             /**
              * Format: date-time
@@ -3550,7 +3550,7 @@ export interface components {
             /** @description The address to which people come back. It must be registered at the issuer. */
             redirectUri: string;
             scopes: string[];
-            /** @description The e-mail domains of the people who sign in at the issuer. The service accepts no password from them. */
+            /** @description The e-mail domains of the people who sign in at the issuer. They cannot sign in with a password. */
             emailDomains: string[];
             /** @description True when the service trusts e-mail addresses even if the issuer does not say whether it verified them. */
             trustsEmail: boolean;
@@ -6239,7 +6239,7 @@ export interface operations {
                         jobId: string;
                         eventId: string;
                         /**
-                         * @description The effect of the event. `matched`: a step waits for it now. `buffered`: it is kept, and a later step may wait for it. `unmatched`: it is kept, but no step of this version lists this id, which is probably a typo. `duplicate`: the job has this event already and has not consumed it, so it is only counted once more.
+                         * @description The effect of the event. `matched`: a step waits for it now. `buffered`: it is kept, and a later step may wait for it. `unmatched`: it is kept, but no step of this version lists this id, which is probably a typo. `duplicate`: the job has this event already and has not consumed it, so only its `duplicateCount` goes up.
                          * @enum {string}
                          */
                         outcome: "matched" | "buffered" | "unmatched" | "duplicate";

@@ -224,7 +224,7 @@ export class NodeEngine implements Engine {
     this.drain();
     await this.#dispatcher.leave(this.#config.drainSeconds * 1000);
     await this.#roster.stop(this.#config.commitTimeoutMs);
-    // If this fails, the other nodes notice that the node is gone when its lease ends.
+    // If this fails, the other nodes find out at the end of the lease that this node is gone.
     if (this.#isStarted) await this.#node.leave().catch((error: unknown) => this.#onFailure("leaving", error));
   }
 

@@ -38,7 +38,7 @@ export class RawServer implements AsyncDisposable {
     return await RawServer.start(({ socket }) => socket.write(answer));
   }
 
-  /** Returns when every connection that is open now has ended. */
+  /** Waits until all present connections have ended. */
   async ended(): Promise<void> {
     const ended = [...this.#sockets].map(
       (socket) => new Promise<void>((resolve) => socket.on("close", () => resolve())),

@@ -153,7 +153,7 @@ function organizationsOf(keys: readonly RowKey[]): string[] {
   return [...new Set(keys.map((key) => key.organizationId))];
 }
 
-/** Names a version in the three possible ways, in turn. */
+/** Names a version in one of the three possible ways. `index` chooses the way, so that all three occur. */
 function versionRequest({ organizationId, workflowId, versionId }: RowKey, index: number) {
   const choices = [
     { by: "tag", tag: "$LIVE" },

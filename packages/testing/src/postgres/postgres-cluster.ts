@@ -154,7 +154,7 @@ interface Programs {
   readonly postgres: string;
 }
 
-/** Returns an account that runs the server, since PostgreSQL does not run as root: `postgres`, or else `nobody`. */
+/** PostgreSQL does not run as root. Returns the account that runs the server: `postgres`, or `nobody` if there is no account `postgres`. */
 function otherUser(): User {
   const accounts = readFileSync("/etc/passwd", "utf8")
     .split("\n")

@@ -5,8 +5,9 @@ import { beginCpuMs, onceCpuMsOf } from "./cpu-time.ts";
 const maxRuns = 3;
 
 /**
- * Expects that `work` takes less processor time of this thread than `timeLimit` allows; other work on the machine does not count. It is enough
- * if one of three runs stays below that limit: the first one also compiles the code, and other work on the same core slows every instruction.
+ * Expects that `work` takes less processor time of this thread than `timeLimit` allows. The time of other work is not counted, but other work on
+ * the same core makes the instructions of this thread slower, and the first run also compiles the code. So it is enough if one of three runs stays
+ * below the limit.
  */
 export function expectCpuBelow(promisedMs: number, work: () => unknown): void {
   const boundMs = timeLimit(promisedMs);

@@ -33,7 +33,7 @@ export async function withdrawConsent(
   const organizationId = organizationOfClient(clientId);
   if (organizationId === undefined) return [];
   const consent = { organizationId, clientId, userId };
-  // If a change writes the sessions and the consent, it always writes the sessions first, so that no two changes wait for each other.
+  // If a change writes the sessions and the consent, it always writes the sessions first, so that no two changes can deadlock.
   const ended = await endClientSessions(transaction, consent, at);
   await deleteOAuthConsent(transaction, consent);
   return ended;

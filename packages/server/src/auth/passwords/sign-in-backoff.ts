@@ -88,7 +88,7 @@ export function secondsInWords(seconds: number): string {
 
 /**
  * Counts one attempt under every subject. Counts nothing and returns undefined when one of the subjects is blocked. Pass shared subjects first. If
- * all calls take their locks in this order, no two of them wait for each other.
+ * all calls take their locks in this order, no two of them can deadlock.
  */
 export async function claimAttempt(
   database: Database,

@@ -65,7 +65,7 @@ export function takeoverDuty(options: TakeoverOptions): Duty {
   };
 }
 
-/** Leaves out the calls of nodes that have started since the nodes were listed. They are not orphans. */
+/** Leaves out the calls of nodes that have started since the nodes were listed. Those calls are not orphans. */
 async function withoutNewNodes(
   found: readonly FoundCall[],
   lookAround: TakeoverOptions["lookAround"],

@@ -163,7 +163,7 @@ class ParkingLot {
   }
 
   has(id: string): boolean {
-    // Every command asks this, and mostly nothing is parked. Checking the size is cheaper than looking up an id.
+    // Every command asks this, and usually nothing is parked. Checking the size is cheaper than looking up an id.
     return this.#places.size > 0 && this.#places.has(id);
   }
 

@@ -33,7 +33,7 @@ export class RecentJobs {
     const before = isNew ? [] : known?.entries;
     const sizeBefore = isNew ? sizeOfJson(job.input, maxSize) : (known?.size ?? 0);
     this.#drop(job.jobId);
-    // Only a complete history is kept. The beginning may be missing, or another node may have written some of the entries.
+    // Only a complete history is kept. This one is incomplete if its beginning is missing, or if another node has written some entries.
     if (before === undefined || before.length + entries.length !== job.sequence) return;
     const size = sizeBefore + entries.reduce((sum, entry) => sum + sizeOfEntry(entry), 0);
     if (size > maxSize) return;

@@ -67,11 +67,12 @@ export async function readTasks(
   return { read, unread: [] };
 }
 
-/** The largest number of tasks that are read at once. Their inputs may have up to a megabyte each. */
+/** The largest number of tasks that are read together. Their inputs may have up to a megabyte each. */
 const maxReadAtOnce = 32;
 /**
  * When the inputs that were read are larger than this (`sizeOfJson`), no more are read. This size is enough for the answers to a few workers. Without
- * this bound, five polls for a hundred tasks each could bring 500 MB into memory, although most of these tasks go back into the queue.
+ * this bound, five polls for a hundred tasks each could bring 500 MB into memory, although most of these tasks would not fit into the answers and
+ * would go back into the queue.
  */
 const maxReadSize = 8_000_000;
 

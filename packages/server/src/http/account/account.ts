@@ -18,7 +18,7 @@ const AccountSchema = Type.Object(
     secondFactorEnabledAt: Type.Optional(Time),
     recoveryCodesLeft: Type.Integer({
       minimum: 0,
-      description: "The number of recovery codes that were not used yet.",
+      description: "The number of recovery codes that have not been used yet.",
     }),
     createdAt: Time,
   },

@@ -50,7 +50,7 @@ function getOwnPermissionsRoute(app: App, parts: ServerParts): void {
         tags: ["members"],
         summary: "Get your own permissions",
         description:
-          "The answer lists all permissions that you have in this organization, including those that others imply.",
+          "The answer lists all permissions that you have in this organization, including those that other permissions imply.",
         params: OrganizationParams,
         response: { 200: answer("Your permissions in this organization.", OwnPermissionsSchema) },
       },

@@ -60,7 +60,7 @@ function readAsset(name: string, { basePath, publicUrl }: Place): Asset {
   return assetOfText(type, name === "llms.txt" ? text.replaceAll("](/", `](${publicUrl()}/`) : text);
 }
 
-/** The types of text files, which are compressed for clients that accept it. */
+/** The types of text files, which are compressed for clients that accept compressed answers. */
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
   ".md": "text/markdown; charset=utf-8",

@@ -33,7 +33,7 @@ const SentEventSchema = Type.Object(
     eventId: Type.String(),
     outcome: oneOf(["matched", "buffered", "unmatched", "duplicate"], {
       description:
-        "The effect of the event. `matched`: a step waits for it now. `buffered`: it is kept, and a later step may wait for it. `unmatched`: it is kept, but no step of this version lists this id, which is probably a typo. `duplicate`: the job has this event already and has not consumed it, so it is only counted once more.",
+        "The effect of the event. `matched`: a step waits for it now. `buffered`: it is kept, and a later step may wait for it. `unmatched`: it is kept, but no step of this version lists this id, which is probably a typo. `duplicate`: the job has this event already and has not consumed it, so only its `duplicateCount` goes up.",
     }),
     warnings: Type.Array(RemarkSchema, {
       description:

@@ -61,7 +61,9 @@ const FactsSchema = Type.Object(
         description: "The unmatched events whose id is similar to that of a missing event, the latest first.",
       }),
     ),
-    bufferedEventIds: strings("The events that are kept for another step."),
+    bufferedEventIds: strings(
+      "The events that are kept for another step, or for another visit or branch of this step.",
+    ),
     node: Type.Optional(
       Type.Object(
         {
@@ -195,8 +197,8 @@ async function circumstancesOf(parts: ServerParts, whole: WholeJob, caller: Call
   const { organizationId, jobId } = job;
   const plan = await planOfJob(parts, job);
   const call = await callToExplain(parts, job);
-  // Calls of other jobs delay neither a job that has ended nor a job that waits for events: a node finds the latter even when there is no room for the
-  // calls of its other branches.
+  // Calls of other jobs do not delay a job that has ended. A job with a branch that waits for events is not delayed either: when something in it is
+  // due, a node finds the job even if there is no room for a call of another branch.
   const mayNeedRoom = job.finishedAt === null && awaitedEventIds(job.state) === null;
   const held = mayNeedRoom ? await countHeldCalls(database, organizationId) : [];
   return {

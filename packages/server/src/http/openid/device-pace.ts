@@ -6,7 +6,7 @@ export const pollSeconds = 2;
 const minGapMs = pollSeconds * 1_000 - 500;
 const maxRemembered = 10_000;
 
-/** Remembers, on this node, when devices asked. A device that asks several nodes in turn may ask each of them that often, which does no harm. */
+/** Remembers, on this node, when devices asked. A device can ask each of several nodes every `pollSeconds`, which does no harm. */
 export class DevicePace {
   readonly #asked = new Map<string, number>();
 

@@ -18,8 +18,7 @@ const SignInProviderSchema = Type.Object(
     }),
     scopes: Type.Array(Type.String()),
     emailDomains: Type.Array(Type.String(), {
-      description:
-        "The e-mail domains of the people who sign in at the issuer. The service accepts no password from them.",
+      description: "The e-mail domains of the people who sign in at the issuer. They cannot sign in with a password.",
     }),
     trustsEmail: Type.Boolean({
       description:

@@ -9,7 +9,7 @@ export interface Page {
   readonly content: Markup;
   /** The address to which the browser continues by itself. */
   readonly goesTo?: string;
-  /** The origins, besides the page's own, to which its forms may lead. Some browsers also check redirects that follow a form against this list. */
+  /** The origins, besides the page's own, to which its forms may lead. Some browsers also apply this list to the redirects that follow a form. */
   readonly formTargets?: readonly string[];
 }
 

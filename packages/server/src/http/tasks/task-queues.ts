@@ -120,7 +120,7 @@ function updateTaskQueueRoute(app: App, parts: ServerParts): void {
         tags: ["tasks"],
         summary: "Pause a task queue, or resume it",
         description:
-          "The service hands out no task of a paused queue. New tasks still enter the queue, and their timeouts keep running. Workers keep the tasks that they hold, and may complete them.",
+          "The service hands out no task of a paused queue. New tasks still enter the queue, and the timeouts of all its tasks keep running. Workers keep the tasks that they hold, and may complete them.",
         params: QueueParams,
         body: closed({ paused: Type.Boolean() }),
         response: { 200: answer("The queue.", WholeQueueSchema) },

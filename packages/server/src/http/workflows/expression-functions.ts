@@ -11,7 +11,7 @@ const ExpressionFunctionSchema = Type.Object(
         "The way in which a call is written. `function`: like `size(x)`. `method`: like `x.size()`. `both`: like either of them.",
     }),
     signature: Type.String({
-      description: "The call with its arguments. An argument in brackets may be left out.",
+      description: "The call with its arguments. An argument in square brackets may be left out.",
       example: "split(text, separator)",
     }),
     summary: Type.String({ description: "The result of the call, in one or two sentences." }),

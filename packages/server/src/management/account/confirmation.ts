@@ -20,8 +20,8 @@ export interface Proof {
  * Makes sure that an act was requested by the person, and not by somebody who took over their session. Demands the password, and the code of the
  * second factor if the account has one. An account without a password needs a recent sign-in at an external issuer. Wrong passwords and codes count
  * like those of a sign-in. Returns the time at which the password was last changed, so that the calling function can notice a later change. Throws
- * `ServiceError` ValidationError that points at what is missing or wrong, RateLimitError after too many wrong attempts, ConflictError when the
- * sign-in is too old.
+ * `ServiceError`: a ValidationError that points at what is missing or wrong, a RateLimitError after too many wrong attempts, and a ConflictError when
+ * the sign-in is too old.
  */
 export async function confirmPerson(
   { database, engine, signIn }: ConfirmationParts,

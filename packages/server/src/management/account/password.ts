@@ -57,8 +57,8 @@ export interface KeptAccess {
 
 /**
  * Ends the access that existed before the password was changed: a link that sets it, all sessions with what was issued in them, all user tokens, and
- * what known devices may do at the sign-in. Only what `KeptAccess` names stays valid. All of this ends because somebody else's access may be the very
- * reason for the change, and because a user token can make more tokens. Call it in the transaction of the change and after the change, so that the
+ * what known devices may do at the sign-in. All of this ends because somebody else's access may be the very reason for the change, and because a user
+ * token can make more tokens. Only what `KeptAccess` names stays valid. Call it in the transaction of the change and after the change, so that the
  * account's row is locked. Then a session or a token that begins at the same time either comes earlier and is ended here, or is checked against the
  * new password. Returns the details for the account's activity.
  */

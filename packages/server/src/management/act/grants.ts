@@ -23,8 +23,8 @@ export async function lockGrants(transaction: Transaction, organizationId: strin
 
 /**
  * Locks the grants like `lockGrants`, for an act that grants, changes or takes away permissions. Returns what the caller may do now. This is read
- * from the store because authorization and authentication may remember earlier permissions and credentials for a second, but a grant made in that
- * second would stay. Throws 403 for a secret that was rotated away: it still works for a while, but cannot grant anything or take anything away.
+ * from the store. Authorization and authentication may remember earlier permissions and credentials for a second, and a grant that was based on
+ * these would stay. Throws 403 for a secret that was rotated away: it still works for a while, but cannot grant anything or take anything away.
  */
 export async function lockGrantsFor(
   transaction: Transaction,

@@ -75,7 +75,7 @@ export async function deleteOAuthClient(
     await lockGrantsFor(transaction, engine, act, organizationId);
     const client = await findOAuthClient(transaction, organizationId, clientId);
     if (client === undefined) throw notFound("OAuth client");
-    // Every change that writes both sessions and consents changes the sessions first, so that no two changes wait for each other.
+    // Sessions are written before consents in every transaction that writes both, so that no two transactions can deadlock.
     const ended = await endClientSessions(transaction, { organizationId, clientId }, engine.now());
     await deleteOAuthClientRow(transaction, organizationId, clientId);
     const grants = ended.map(({ userId, sessionId }) => grantHashOf({ userId, sessionId, clientId }));

@@ -178,7 +178,7 @@ export async function deleteMember(
   { organizationId, userId }: Pick<Member, "organizationId" | "userId">,
   at: Timestamp,
 ): Promise<void> {
-  // Sessions are written before consents in every change that writes both, so that two changes never wait for each other.
+  // Sessions are written before consents in every change that writes both, so that two changes cannot deadlock.
   await endClientSessions(transaction, { organizationId, userId }, at);
   await deleteOAuthConsents(transaction, organizationId, userId);
   await transaction.query(deleteMemberRow, [organizationId, userId]);

@@ -31,7 +31,7 @@ export const everyPairJoined: PartSize = { organizations: 12, keys: 32 };
  * The part size for statements that look up each key separately, in a lateral subquery that compares the organization with the array and with the
  * key. The subquery ends in OFFSET 0; otherwise the planner would turn it into a join and read all rows of the organizations. In its
  * estimate, the planner counts the two comparisons as two conditions, so a wrong index may seem as good as the right one. That happened with
- * `workflow_version`. Use such statements only for tables without such an index.
+ * `workflow_version`. Use such statements only for tables for which the planner chooses the right index.
  */
 export const eachAlone: PartSize = { organizations: 32, keys: Number.MAX_SAFE_INTEGER };
 

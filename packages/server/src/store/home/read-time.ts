@@ -80,7 +80,7 @@ interface Arrival {
   readonly at: number;
 }
 
-/** The part of the time spent on reads that still counts. It decreases as time passes. */
+/** Returns how much of the time that was spent on reads still counts. This becomes less as time passes. */
 function leftOf(spent: Spent | undefined, now: number): number {
   return spent === undefined ? 0 : Math.max(0, spent.ms - (now - spent.at) * share);
 }

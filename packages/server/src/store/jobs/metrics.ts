@@ -64,7 +64,7 @@ interface ArraysOfBucket {
 /** The workflow id of the rows with the sums over all workflows (`rollUp` of `core/job/metrics/metric-change.ts`). */
 const allWorkflows = "ARRAY['00000000-0000-0000-0000-000000000000']::uuid[]";
 
-/** Each bucket is one row. With one row for each class, the driver took four times as long as the store to read the hours of a month. */
+/** The result has one row for each bucket. With one for each class, the driver took four times as long as the store to read the hours of a month. */
 const readMetricRows = statement<ArraysOfBucket>(
   "read_metric",
   "organization",

@@ -13,8 +13,9 @@ export interface BackoffRule {
 }
 
 /**
- * Counts an attempt before it is evaluated, as if it had failed. This is one conditional write. So however many attempts are made at once on however
- * many nodes, only as many pass as the rule allows. Returns the count; undefined while the subject is blocked, and then the attempt is not counted.
+ * Counts an attempt before it is evaluated, as if it had failed. This is one conditional write. So only as many attempts pass as the rule
+ * allows, even if many are made at the same time on many nodes. Returns the count; undefined while the subject is blocked, and then the attempt is
+ * not counted.
  */
 export async function claimSignInAttempt(
   db: Queryable,

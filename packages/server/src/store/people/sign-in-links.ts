@@ -21,7 +21,7 @@ const replaceSignInLinkRow = statement<never>(
    SET link_hash = excluded.link_hash, expires_at = excluded.expires_at`,
 );
 
-/** Uses a link, and returns the user whom it signs in. If several people open the link at once, it works for one of them. */
+/** Uses a link, and returns the user whom it signs in. If several people open the link at the same time, it works for one of them. */
 export async function useSignInLink(db: Queryable, linkHash: Buffer, at: Timestamp): Promise<string | undefined> {
   const [row] = await db.query(useSignInLinkRow, [linkHash, new Date(at).toISOString()]);
   return row?.userId;

@@ -16,7 +16,7 @@ export function scopeOf(parts: Partial<Scope> = {}): Scope {
     job: {},
     now: 0,
   };
-  // A spread would call the getters of `parts` at once. A getter shows a test whether an evaluation reads the part.
+  // A spread would call the getters of `parts` before any evaluation. A getter shows a test whether an evaluation reads the part.
   return Object.defineProperties(empty, Object.getOwnPropertyDescriptors(parts)) as Scope;
 }
 

@@ -115,7 +115,7 @@ class FullMemory {
   /** The events that a wait consumed, or that another event with the same id made superfluous. */
   readonly #consumed = new Set<number>();
   readonly #keys = new Map<string, { readonly input: JsonValue; isOver: boolean }>();
-  /** The jobs that visits of this job began. */
+  /** The ids of the child jobs, by the visits that began them. */
   readonly #children = new Map<string, string>();
   #epoch = 0;
 

@@ -82,7 +82,7 @@ export class FaultyRun {
   readonly submitted: Change;
   /** All deliveries in their order, including those that changed nothing. */
   readonly deliveries: Delivery[] = [];
-  /** The children that the job has left, in the order of the commits. */
+  /** The children that the job has abandoned, in the order of the commits. */
   readonly left: LeftChild[] = [];
   readonly #plan: Plan;
   readonly #machine: Machine;
@@ -184,7 +184,7 @@ export class FaultyRun {
     for (const { epoch, child } of effects) if (child?.isAwaited === true) this.#children.set(epoch, child.jobId);
   }
 
-  /** Checks which children a commit leaves: exactly those whose calls ended for another reason than the end of the child. */
+  /** Checks which children the job abandons in a commit: exactly those whose calls ended, but not because the child ended. */
   #leaveChildren(before: JobState, after: JobState, facts: readonly UntimedFact[]): void {
     const told = new Set(facts.flatMap((fact) => ("by" in fact && fact.by === "job" ? [fact.epoch] : [])));
     const left = leftChildren(this.#plan, identity, before, after, told);

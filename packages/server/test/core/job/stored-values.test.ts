@@ -28,7 +28,7 @@ const definitions: Record<string, JsonObject> = {
 };
 const schema = fc.constantFrom(undefined, "ab", "bc");
 
-/** A chain of steps that pass on their input, wait or call. If the failure of one of them is handled, the step `handler` comes last. */
+/** A chain of steps. Each passes on its input, waits for events, or makes a call. If the failure of one is handled, the step `handler` comes last. */
 const anySteps = fc
   .array(
     fc.record({

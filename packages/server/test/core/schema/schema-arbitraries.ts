@@ -44,7 +44,7 @@ const bound = fc.constantFrom(-1, 0, 0.5, 1, 2, 3);
 
 /**
  * Random definitions in the dialect, some of which break its rules (an empty range, a circle of references); a test filters those out. `format` is
- * left out, and `pattern` is only used for names of properties, because they have tests of their own.
+ * left out, and `pattern` is only used for names of properties, because `format` and `pattern` have tests of their own.
  */
 export const rawDefinitions: fc.Arbitrary<RawDefinitions> = fc.record({
   first: rawDefinition(),

@@ -4,7 +4,7 @@ import { type NextBatchOptions, takeNextBatch } from "../../../src/engine/commit
 import { Turns } from "../../../src/engine/commit/turns.ts";
 import { Parking } from "../../../src/engine/plans/parking.ts";
 
-/** Makes turns in which the rest of the organization `costly` has just begun. `passRest` lets this rest pass. */
+/** Makes turns in which the organization `costly` has just begun to rest. `passRest` lets the time pass for which it rests. */
 function turnsWithCostly() {
   let now = 0;
   const turns = new Turns(

@@ -251,7 +251,7 @@ onEveryStore((home) => {
     observer.lookAround = async () => {
       const seen = await observer.node.lookAround();
       looks += 1;
-      // At the first look, the other node had sent no heartbeat.
+      // The first look sees the nodes as if the other node had sent no heartbeat yet.
       return looks > 1 ? seen : { ...seen, livingNodeIds: seen.livingNodeIds.filter((id) => id !== starting.nodeId) };
     };
 

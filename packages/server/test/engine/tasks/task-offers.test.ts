@@ -129,7 +129,7 @@ onEveryStore((home) => {
     await expect(nodes.submit(node, version, { n: 1 })).rejects.toThrow("The node died");
     const alive: GroupCommit = nodes.node({ offers: () => desk.offers() });
     await nodes.submit(alive, version, { n: 2 });
-    // The desk may be looking for tasks at this moment. `ring` tells the desk that there are tasks that it was not offered.
+    // If the desk is still looking for tasks at this moment, the commit offers it none. `ring` makes the desk look again.
     desk.ring({ organizationId: version.organizationId, queue: "q" });
     expect(inputsOf(await given)).toEqual([{ n: 2 }]);
   });

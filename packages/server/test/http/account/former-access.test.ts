@@ -33,7 +33,10 @@ onOneStore((home) => {
     return await answer.text();
   }
 
-  /** Checks that the session, its refresh token, the browser's cookies and the user tokens have ended. A signed-in person can keep nothing else. */
+  /**
+   * Checks that the session, its refresh token, the browser's cookies and the user tokens have ended. A signed-in person has nothing else that could
+   * stay valid.
+   */
   async function expectEnded({ browser, idToken, refreshToken, tokens }: SignedIn, userTokens: readonly string[]) {
     const configuration = await discover(service.baseUrl);
     for (const token of [idToken, ...userTokens]) {

@@ -14,7 +14,10 @@ export interface Attack {
   readonly field: RequestField | undefined;
   /** Whether the value has the form that the field requires. */
   readonly fits: boolean;
-  /** Whether only callers of the kind `outsider` make the attack. If false, they make it only at operations outside of any organization. */
+  /**
+   * Whether only callers of the kind `outsider` make the attack. If false, the other callers make it. Outsiders then make it only at operations
+   * outside of any organization.
+   */
   readonly isFromOutside: boolean;
   readonly pairs: readonly Pair[];
   readonly options: (ids: World["ids"], side: keyof Pair) => CallOptions;

@@ -19,7 +19,7 @@ import { buildWorld, type MatrixCaller, publicOperations, rows, type World } fro
 
 /**
  * The matrix of permissions, for every documented operation. The code tells two callers apart only by the kind of their credential and by whether
- * they have the operation's permission. So one caller of each such class tries each operation, and not all callers with all permissions.
+ * they have the operation's permission. So it is enough that one caller of each such class tries each operation.
  */
 onOneStore((home) => {
   const service = useService(home);

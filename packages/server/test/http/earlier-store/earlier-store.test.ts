@@ -343,7 +343,10 @@ function testStore(home: StoreHome, store: EarlierStore): void {
     expect(body.newestSeal).toBeDefined();
   });
 
-  /** Returns the values of the day on which the store was written and of the days on which this test runs, even if they are the same day. */
+  /**
+   * Returns the values of the day on which the store was written and of the days on which this test runs. If both are the same day, its values are
+   * returned once.
+   */
   async function measured(metric: string, more: object = {}): Promise<{ values: number[]; isWhole: boolean }> {
     const day = 86_400_000;
     const written = Math.floor(Date.parse(store.writtenAt) / day) * day;

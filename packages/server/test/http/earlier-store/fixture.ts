@@ -17,8 +17,9 @@ export interface EarlierStore {
   readonly apiTokens: Readonly<Record<"whole" | "narrow" | "oneEvent" | "revoked" | "other", string>>;
   readonly workflowIds: Readonly<Record<string, string>>;
   readonly jobIds: Readonly<Record<string, string>>;
-  /** The answers of the earlier build about the jobs of `finishJobs` and `restJobs` (write.ts), and about the organization. */
+  /** The answers of the earlier build about the jobs of `finishJobs` and `restJobs` (write.ts). */
   readonly jobAnswers: Readonly<Record<string, readonly AskedAnswer[]>>;
+  /** The answers of the earlier build about the organization and its lists. */
   readonly answers: readonly AskedAnswer[];
   /** Writes that were made under an Idempotency-Key or the id of a generated client's call. */
   readonly keyedAnswers: readonly (AskedAnswer & { readonly status: number })[];

@@ -1,7 +1,7 @@
 /**
  * Writes a file like `schema-20.json.gz` for a build: runs its service on a PostgreSQL server of its own, makes a store by its HTTP API, with jobs
  * in many different states, kills the node, and exports all rows. The build is a clone that was built. `schema-8.json.gz` is of commit 5048d70,
- * `schema-17.json.gz` of c0df69a, `schema-20.json.gz` of 3aa973d0, each written by this program as it was then.
+ * `schema-17.json.gz` of c0df69a, `schema-20.json.gz` of a build on the way to 353ac00b, each written by this program as it was then.
  *
  *   node packages/server/test/http/earlier-store/write.ts CLONE
  */
@@ -397,7 +397,7 @@ async function sealed(): Promise<void> {
   throw new Error("The audit trail was not sealed.");
 }
 
-/** Uses up the node's calls with calls that are not answered, and submits and resumes more jobs than can run. */
+/** Begins as many calls as the limits of the node allow, none of which is answered, and submits and resumes more jobs than can run. */
 async function crowd(): Promise<void> {
   const isCalling: Standing = ({ phase, owned }) => phase === "calling" && owned;
   const isPending: Standing = ({ status }) => status === "PENDING";

@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../../src/core/json/json.ts";
 
-/** The parts of a request, which the search changes a little, again and again. */
+/** The parts from which the requests of one attempt are made. The search changes one of these parts at a time, again and again. */
 export interface Attempt {
   readonly schema: SchemaRecipe;
   readonly value: ValueRecipe;

@@ -120,7 +120,7 @@ onEveryStore((home) => {
   test("a client that disconnects before its answer leaves one job behind", async () => {
     const { api, organizationId, owner } = await service.newOrganization();
     const { workflowId } = await deploy(api, straightDefinition);
-    // After this call the service remembers the credential for a second. So it reads the body of the next request at once.
+    // After this call the service remembers the credential for a second. So it reads the body of the next request without waiting for the store.
     await api.call("GetOrganization");
     await new Promise<void>((resolve) => {
       const request = httpRequest(`${service.baseUrl}/organizations/${organizationId}/jobs`, {

@@ -31,7 +31,7 @@ const eachWay = 2;
 const items = [1, 2, 3];
 const ways = ["waits", "sleeps", "calls", "worker", "family", "fans"];
 
-/** Jobs that wait, sleep, call, have a task, a child job or branches, and the calls and tasks that servers and workers hold for them. */
+/** Jobs that wait, sleep, call, have a task, a child job or branches. A server holds the calls of these jobs, and a worker some of their tasks. */
 class JobsUnderWay {
   readonly server: ScriptedServer;
   readonly organizationId: string;

@@ -79,7 +79,7 @@ onEveryStore((home) => {
           await expectAll();
         }
       }),
-      // A failure is reported without shrinking, since that would take longer than the test may. If a run hangs, the report says how far it came.
+      // A failure is reported without shrinking, which would exceed the time limit of the test. If a run hangs, the report says how far it came.
       { numRuns: scope === "all" ? 4 : 2, endOnFailure: true, timeout: 100_000 },
     );
   }, 120_000);

@@ -29,8 +29,8 @@ onOneStore((home) => {
   }
 
   /**
-   * Lets a new member of the organization call, makes the change, and lets the member call again. If this takes longer than the second for which the
-   * member's credential is remembered, it is tried again with another member.
+   * Lets a new member of the organization call, makes the change, and lets the member call again. The service remembers the member's credential for
+   * only one second. If all this takes longer, it is tried again with another member.
    */
   async function lookUpsAfter(
     organization: TestOrganization,

@@ -171,7 +171,7 @@ onOneStore((home) => {
     });
     const created = await other.client.call<{ organizationId: string }>("CreateOrganization", { body: names[0] });
     expect(created.headers.get("ratelimit")).toMatch(/"organizations";r=1$/);
-    // The limit counts the organizations that the user created, and not those that the user came to own. It no longer counts a deleted organization.
+    // The limit counts the organizations that the user created, and not those that the user came to own. An organization counts until it is deleted.
     await service.addMember(created.body.organizationId, user.userId, ["owner"]);
     const { body } = await user.client.call<{ organizations: { organizationId: string; name: string }[] }>(
       "ListOrganizations",

@@ -52,7 +52,7 @@ export interface VersionRows {
   readonly timer?: { readonly at: number; readonly isWait: boolean };
 }
 
-/** Writes versions of one workflow, each with one job that has a timer, or without a job. Returns the ids of the jobs. */
+/** Writes versions of one workflow. If `timer` is given, writes for each version one job that has this timer. Returns the ids of the jobs. */
 export async function insertVersions(
   target: Queryable,
   { organizationId, count, timer }: VersionRows,

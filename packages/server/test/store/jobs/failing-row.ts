@@ -2,8 +2,8 @@ import { said } from "@stepwell/testing/notes.ts";
 import type { Queryable } from "../../../src/store/home/database.ts";
 
 /**
- * Makes the database fail with this error at each change of the job's row, or of its calls, or at each addition to its history. Returns the function
- * that stops this.
+ * Makes the database fail with this error whenever the job's row or one of its calls is updated, or its history gets new rows: `change` names one of
+ * the three. Returns the function that stops this.
  */
 export async function failRow(
   target: Queryable,

@@ -1,7 +1,7 @@
 import { newDatabase } from "@stepwell/testing/postgres/own-database.ts";
 import pg from "pg";
 
-/** A database for rows without foreign keys, for tests that only look at how the rows are found. */
+/** A database that checks no foreign keys, so that a test can write the rows alone. It is for tests that only look at how rows are found. */
 export interface RowsOnly {
   readonly client: pg.Client;
   close(): Promise<void>;

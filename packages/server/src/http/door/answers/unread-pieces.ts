@@ -11,8 +11,8 @@ const keptSize = 2_000_000;
 
 /**
  * Passes on the pieces of an answer as the client reads them. What the client does not read stays in memory, so the answers of slow clients count
- * among the large unread answers. A client is disconnected if there is no room for its answer, or if it reads nothing for `requestTimeoutMs`. A
- * client that is not reading when the server begins to close is disconnected too, because the server would wait for it.
+ * among the large unread answers. A slow client is disconnected if there is no room for its answer, or if it reads nothing for `requestTimeoutMs`.
+ * A client that is not reading when the server begins to close is disconnected too, because the server would wait for it.
  */
 export async function* whileRead(
   pieces: AsyncIterable<string>,
