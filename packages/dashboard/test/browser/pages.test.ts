@@ -17,7 +17,10 @@ const browser = testBrowser();
 describe("in their normal appearance", () => {
   const service = useService(postgresHome);
 
-  /** An organization with something to show on every page: a waiting job, a failed job, a tag, an API token and an invitation. */
+  /**
+   * An organization with something to show on every page: a waiting job, a failed job, a tag, an API token, a role, an OAuth client and an invitation.
+   * Some of their texts are long.
+   */
   async function busyOwner() {
     const owner = await newOwner(service);
     const { workflowId, versionId } = await deploy(owner.api, waitingDefinition, "order-approval");
@@ -26,7 +29,13 @@ describe("in their normal appearance", () => {
     const { jobId } = await submitAndWait(owner.api, failing.workflowId);
     const body = { name: "pipeline", permissions: ["job:submit"] };
     const { tokenId } = (await owner.api.call<{ tokenId: string }>("CreateApiToken", { body })).body;
-    await owner.api.call("CreateInvitation", { body: { roles: ["viewer"] } });
+    const description =
+      "Releases workflow versions to production, after somebody else has approved the change. ".repeat(2);
+    await owner.api.call("CreateRole", { body: { name: "releaser", description, permissions: ["job:read"] } });
+    const redirectUris = ["app", "staging", "preview"].map((name) => `https://${name}.example.org/signed-in`);
+    await owner.api.call("CreateOAuthClient", { body: { name: "Shop", redirectUris } });
+    const roles = ["owner", "developer", "operator", "viewer", "ci", "releaser"];
+    await owner.api.call("CreateInvitation", { body: { roles } });
     return { owner, shownThings: { workflowId, versionId, jobId, tokenId } };
   }
 

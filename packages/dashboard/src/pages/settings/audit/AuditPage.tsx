@@ -94,6 +94,7 @@ function columnsFor(organizationId: string, onShow: (entry: AuditEntry) => void)
       header: words.who,
       isOptional: true,
       isSelfEvident: true,
+      isLong: true,
       cell: ({ actor: { type, id, name } }) => <span title={id}>{name ?? texts.actor[type](id.slice(0, 8))}</span>,
     },
     {
@@ -101,6 +102,7 @@ function columnsFor(organizationId: string, onShow: (entry: AuditEntry) => void)
       header: words.target,
       isOptional: true,
       isSelfEvident: true,
+      isLong: true,
       width: "26%",
       cell: (entry) => <AuditTarget organizationId={organizationId} entry={entry} />,
     },

@@ -68,6 +68,7 @@ function columnsFor(onRevoke: ((invitation: Invitation) => void) | undefined): r
       header: words.roles,
       isOptional: true,
       isSelfEvident: true,
+      isLong: true,
       cell: ({ roles }) => <span title={roles.join(", ")}>{roles.join(", ")}</span>,
     },
     { id: "status", header: words.status, width: "84px", cell: ({ status }) => words.statuses[status] },

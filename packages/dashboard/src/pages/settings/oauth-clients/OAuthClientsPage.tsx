@@ -79,6 +79,7 @@ function columnsFor(onDelete: ((client: OAuthClient) => void) | undefined): read
       header: words.redirectUris,
       isOptional: true,
       isSelfEvident: true,
+      isLong: true,
       cell: ({ redirectUris }) => <span title={redirectUris.join(" ")}>{redirectUris.join(" ")}</span>,
     },
     {

@@ -75,6 +75,7 @@ function columnsFor(allowed: Allowed, open: (opened: Opened) => void): readonly 
       width: "36%",
       isOptional: true,
       isSelfEvident: true,
+      isLong: true,
       cell: ({ description }) => <span title={description}>{description}</span>,
     },
     { id: "kind", header: words.kind, width: "80px", cell: ({ isBuiltIn }) => (isBuiltIn ? words.builtIn : words.own) },
