@@ -50,7 +50,7 @@ function isForChild(notice: unknown): boolean {
   return (notice as { readonly outcome: unknown }).outcome === null;
 }
 
-/** Replaces the function that waits for the disk, as if the disk confirmed data before it has written them. */
+/** Replaces the function that waits for the disk by one that does nothing. So the store seems to have a disk that confirms data before writing it. */
 export function breakSync(): void {
   fs.fdatasyncSync = () => {};
   // This makes the change visible to modules that imported the function by its name.

@@ -1,8 +1,9 @@
 import { untilOver } from "./job-telling.ts";
 
 /**
- * The reports that a duty makes to jobs after it has taken their calls over. The commands of one organization may wait for a long time in the queue
- * of commits. The duty waits for them for a second at most, and leaves the organization's calls alone until its reports are committed.
+ * The reports that a duty makes to jobs after it has taken their calls over. Each report is a command of the job's organization, and may wait for a
+ * long time in the queue of commits. The duty waits for its reports for a second at most. It takes over no more calls of an organization until all
+ * reports to jobs of that organization are committed.
  */
 export class Reports<Call extends { readonly organizationId: string }> {
   /** The number of reports under way, by organization. */
