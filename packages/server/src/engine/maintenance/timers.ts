@@ -20,8 +20,8 @@ export interface TimersOptions {
   readonly clock: Pick<DatabaseClock, "now">;
   readonly everyMs: number;
   /**
-   * The maximum time for which a round looks for versions with due jobs, and for which it then tells jobs that their timers are due. The rest is left to
-   * the next round.
+   * The maximum time of each part of a round: first it looks for versions with due jobs, then it tells jobs that their timers are due. What is not done
+   * by then is left to the next round.
    */
   readonly maxRoundMs: number;
   readonly parking: Parking;

@@ -369,7 +369,7 @@ const markBegunRows = statement<CallKey>(
 );
 
 /**
- * The keys of calls as parallel arrays: each position is one call. The first two arrays also let the planner use the primary key.
+ * The keys of calls as parallel arrays: each position is one call. The first three arrays also let the planner use the primary key.
  */
 export function callArrays(calls: readonly CallKey[]): [string[], string[], string[], number[]] {
   const keyOf = ({ organizationId, jobId, branch }: CallKey) => organizationId + jobId + branch;
