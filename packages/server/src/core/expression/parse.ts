@@ -37,7 +37,8 @@ function parseTree(source: string): { readonly node: Node } | { readonly problem
   }
   if (source.trim() === "") return refuse(0, "is empty; write an expression such as `input.name`");
   const signs = tooManySigns(source, maxSigns);
-  if (signs !== undefined) return refuse(signs, `has more than ${maxSigns} signs in a row (\`!\` or \`-\`); remove them`);
+  if (signs !== undefined)
+    return refuse(signs, `has more than ${maxSigns} signs in a row (\`!\` or \`-\`); remove them`);
   try {
     return readTree(grammar.parse(source).ast, source);
   } catch (error) {
