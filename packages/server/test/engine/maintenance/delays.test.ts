@@ -10,7 +10,7 @@ import { afterAll, expect, test, vi } from "vitest";
 const functions = await FunctionServer.start();
 afterAll(() => functions.stop());
 
-/** The tolerance in milliseconds for a busy machine, far below the 30 s of the poll. */
+/** The tolerance in milliseconds for a busy machine, far below the 30 s between two polls of the service (`STEPWELL_POLL_MS`). */
 const slackMs = 5_000;
 const polling = { interval: 20, timeout: 10_000 };
 

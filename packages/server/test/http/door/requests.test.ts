@@ -39,7 +39,7 @@ onOneStore((home) => {
     );
   }
 
-  /** Bytes are sent as latin1, so that each character is one byte. */
+  /** Returns a text with one character for each UTF-8 byte. `post` sends each character as one byte. */
   const utf8 = (text: string) => Buffer.from(text, "utf8").toString("latin1");
 
   test.each([
@@ -47,7 +47,7 @@ onOneStore((home) => {
     ["another scheme", ["Authorization: Basic dXNlcjpwYXNz"]],
     ["an empty Bearer", ["Authorization: Bearer "]],
     ["a token with a space", ["Authorization: Bearer stw_a b"]],
-    ["a token that is not ASCII", [`Authorization: Bearer ${utf8("stw_ä")}`]],
+    ["a token that is not ASCII", ["Authorization: Bearer stw_ä"]],
     ["a token of another form", ["Authorization: Bearer abc"]],
   ])("%s is 401 with WWW-Authenticate", async (_name, lines) => {
     const answer = await get(lines);

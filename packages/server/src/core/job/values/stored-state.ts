@@ -128,7 +128,7 @@ export function withoutPlaces(cursor: AnyCursor, values: ValueNumbers): AnyCurso
   return withPoint({ ...cursor, carried: left }, leave);
 }
 
-/** The place of a value that a branch carries: one of its properties, or a slot. */
+/** The place where a branch carries a value: one of the branch's carried properties, or one of its slots. */
 export interface ValuePlaceName {
   readonly branch: string;
   readonly name: string;

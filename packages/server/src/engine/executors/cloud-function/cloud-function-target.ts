@@ -53,7 +53,8 @@ export const configSchema: JsonObject = {
       maxLength: 2_048,
     },
     timeoutMs: {
-      description: "The timeout of one attempt in milliseconds. Set either this or the step's timeoutSeconds.",
+      description:
+        "The timeout of one attempt in milliseconds. A step may have this or its own timeoutSeconds, but not both.",
       type: "integer",
       minimum: 1,
       maximum: maxTimeoutSeconds * 1000,
