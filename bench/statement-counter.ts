@@ -54,7 +54,8 @@ export class StatementCounter {
 }
 
 /**
- * Reads a client's messages. The first message has no type, every other one begins with a letter for its type. All have their length in four bytes.
+ * Reads a client's messages. The first message has no type. Every other message begins with a letter for its type. All have their length in four
+ * bytes.
  */
 class MessageReader {
   readonly #onMessage: (type: string) => void;

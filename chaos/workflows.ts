@@ -30,7 +30,7 @@ export interface Outside {
 }
 
 /**
- * - `unlucky`: its first attempt fails, the next one succeeds.
+ * - `unlucky`: its first attempt fails, and the next one succeeds.
  * - `doomed`: it fails for good. The job goes on after the fork around the step. Without such a fork, the job fails.
  * - `resumed`: its first attempt fails and is not retried, so the job fails. A client or the parent job can then resume the job, and the next attempt
  *   succeeds. Only tasks have this luck.
@@ -296,7 +296,7 @@ export function canFail(step: StepShape, item: Luck): boolean {
   return canFailBy(["doomed", "resumed"], step, item);
 }
 
-/** Tells whether the job goes on with the next step after this one has failed. */
+/** Tells whether the failure of this step leads the job to the next step. */
 export function leadsOn(step: StepShape): boolean {
   return isFork(step) && canFailBy(["doomed"], step, "sound");
 }

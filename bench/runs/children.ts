@@ -56,10 +56,10 @@ async function growTree({ api, organizationId }: Target, name: string, size: Chi
   }
 }
 
-/** Returns the workflows of a tree with exactly this many jobs below its root, from the leaves to the root. */
+/** Returns the workflows of a tree, from the leaves to the root. The tree has exactly this many jobs below its root. */
 function treeOf(name: string, { jobs, concurrency }: ChildrenSize): Definition[] {
   const [first, second] = jobs >= 2_000 ? [10, 10] : [1, 1];
-  // The jobs that are neither root nor leaf are on levels 1 to 9. Level 1 has `first` jobs, each deeper level has `first * second`.
+  // The jobs that are neither root nor leaf are on levels 1 to 9. Level 1 has `first` jobs, and each deeper one has `first * second`.
   const innerCount = first + (levels - 2) * first * second;
   const leavesEach = Math.floor((jobs - innerCount) / (first * second));
   const rest = jobs - innerCount - leavesEach * first * second;

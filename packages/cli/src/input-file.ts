@@ -35,8 +35,8 @@ function readFile(file: string): Uint8Array {
 }
 
 /**
- * Reads a file to its end. The bytes are counted, because the size of a pipe or a device is not known before. A program that shares standard input
- * may have made it non-blocking. A read then fails with EAGAIN while no data has arrived.
+ * Reads a file to its end. The bytes are counted, because the size of a pipe or a device is not known in advance. A program that shares standard
+ * input may have made it non-blocking. A read then fails with EAGAIN while no data has arrived.
  */
 function readAll(descriptor: number, file: string): Uint8Array {
   const parts: Uint8Array[] = [];

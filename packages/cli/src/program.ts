@@ -111,7 +111,7 @@ function declareThisMachine(program: Command): void {
     .command("validate")
     .argument("<files...>", "workflow definitions, as JSON; - for standard input")
     .option("--strict", "treat a warning as an error")
-    .description("check definitions without a service; exits with 1 if one is not valid")
+    .description("check definitions, without a service; exits with 1 if a definition is not valid")
     .action(async (files, options) => (await import("./commands/validate.ts")).validate(files, options));
   program
     .command("sample")

@@ -334,7 +334,7 @@ export class StepwellClient {
     );
   }
 
-  /** The queues that have tasks, are paused or were asked for tasks within about a day, in the order of their names. */
+  /** The queues that have tasks, are paused or were asked for tasks in about the last day, in the order of their names. */
   async listTaskQueues(organizationId: string, options?: CallOptions) {
     return await this.list("ListTaskQueues", { path: { organizationId }, query: { pageSize: 200 } }, options).toArray();
   }

@@ -6,9 +6,9 @@ import type { CallOptions } from "./transport.ts";
 type Call = <Name extends CallName>(name: Name, ...args: CallArguments<Name, CallOptions>) => Promise<Answer<Name>>;
 
 /**
- * Makes a definition the newest version of its workflow, and points the tag at it. If there is no such workflow, makes it first. Leaves out each part
- * that has been done already. `timeoutMs` limits all requests of the deployment together. Each request that takes a key gets its own, made from
- * `idempotencyKey`.
+ * Registers a definition as the newest version of its workflow, and points the tag at this version. If there is no such workflow, makes it first.
+ * Leaves out each part that has been done already. `timeoutMs` limits all requests of the deployment together. Each request that takes a key gets
+ * its own, made from `idempotencyKey`.
  */
 export async function deploy(
   call: Call,

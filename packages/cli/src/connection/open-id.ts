@@ -60,8 +60,8 @@ export function isPassing(error: unknown): boolean {
 }
 
 /**
- * Returns an error with a message for people in the place of an error of the protocol. If the same request may soon succeed, returns a `CommandError`
- * whose `cause` is the error of the protocol.
+ * Replaces an error of the protocol by an error with a message for people. If the same request may soon succeed, returns a `CommandError` whose
+ * `cause` is the error of the protocol.
  */
 export function explained(error: unknown, baseUrl: string): Error {
   const { cause } = error as { readonly cause?: unknown };

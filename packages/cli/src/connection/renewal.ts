@@ -12,9 +12,9 @@ const renewBeforeMs = 120_000;
 
 /**
  * Returns the function that gives the id token of this sign-in for each attempt of a request. It renews the sign-in when the token is about to end,
- * so that a command can wait for hours. Calls that come during a renewal share it, because a refresh token that is used again later counts as stolen.
- * The function rejects when the sign-in has ended. While the service cannot be reached or is too busy, the function gives the present token as long
- * as that is valid.
+ * so that a command can wait for hours. Calls that come during a renewal share it, because a refresh token that is used again after more than 30
+ * seconds counts as stolen. The function rejects when the sign-in has ended. While the service cannot be reached or is too busy, the function gives
+ * the present token as long as that is valid.
  */
 export function idTokenOf(signIn: SignIn): () => Promise<string> {
   let current = signIn;

@@ -8,7 +8,7 @@ interface Place {
   readonly organizationId: string;
 }
 
-/** Waits until the job has ended or waits for events, or the time is up. On a terminal, a line that changes shows the progress. */
+/** Waits until the job has ended, until it waits for events, or until the time is up. On a terminal, a line that changes shows the progress. */
 export async function waitFor({ client, organizationId }: Place, jobId: string, seconds: number): Promise<Job> {
   const deadline = performance.now() + seconds * 1_000;
   const line = new ProgressLine();

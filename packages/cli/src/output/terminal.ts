@@ -65,7 +65,7 @@ export async function write(part: Uint8Array): Promise<void> {
   if (!process.stdout.write(part)) await once(process.stdout, "drain");
 }
 
-/** Tells people something beside the result, except with `--quiet`. It is printed to standard error, so that a pipe carries only the result. */
+/** Tells people something besides the result, except with `--quiet`. It is printed to standard error, so that a pipe carries only the result. */
 export function warn(line: string): void {
   if (form !== "quiet") process.stderr.write(`${withoutControls(line)}\n`);
 }

@@ -50,7 +50,7 @@ export interface IdempotencyHeader {
   readonly "Idempotency-Key": string;
 }
 
-/** Returns a header with a new key. Writes with the same key have one effect. A form keeps its key for repetitions: see `useOnce`. */
+/** Returns a header with a new key. Several requests with the same key have only one effect. A form keeps its key for repetitions: see `useOnce`. */
 export function idempotencyKey(): IdempotencyHeader {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return { "Idempotency-Key": Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("") };

@@ -18,7 +18,7 @@ export const executorsQuery = queryOptions({
   staleTime: 10 * 60_000,
 });
 
-/** Returns the name of an executor for people. For an unknown type, such as one that the user is still typing, returns the type itself. */
+/** Returns the title of an executor. For an unknown type, such as one that the user is still typing, returns the type itself. */
 export function titleOf(executors: readonly Executor[], type: string): string {
   return executors.find((executor) => executor.type === type)?.title ?? type;
 }

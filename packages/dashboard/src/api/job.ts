@@ -30,8 +30,8 @@ export function jobQuery(key: JobKey) {
 }
 
 /**
- * The explanation contains times, so it is requested again as time passes. When the job's history has a new entry (`sequence`), it is
- * requested again at once.
+ * The explanation contains times, so it is requested again as time passes. It is also requested again as soon as the job's history
+ * has a new entry (`sequence`).
  */
 export function explanationQuery(key: JobKey, sequence: number, isFinished: boolean) {
   return queryOptions({

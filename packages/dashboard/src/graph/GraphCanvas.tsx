@@ -21,8 +21,8 @@ const noEdges: [] = [];
 const hidden = { hideAttribution: true };
 
 /**
- * Only the nodes in view are drawn. A node is drawn again only when its own state changes, and the edges only when the layout changes or the job has
- * taken another transition.
+ * Only the nodes in view are drawn. A node is drawn again only when its own state changes, and the edges only when the layout or the history of the
+ * job changes.
  */
 export function GraphCanvas(props: StepGraphProps) {
   return (

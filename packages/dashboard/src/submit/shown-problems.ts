@@ -12,7 +12,7 @@ interface FormState {
   readonly pointer: string;
 }
 
-/** Returns the problems to show, by the pointers of their fields: those that the form finds, and those in the service's answer. */
+/** Returns the problems that the form finds and the problems in the service's answer, by the pointers of their fields. */
 export function shownProblems({ problems, isTried, error, pointer: base }: FormState): Map<string, string> {
   const shown = new Map<string, string>();
   for (const { pointer, detail } of error === null ? [] : asProblem(error).errors) {

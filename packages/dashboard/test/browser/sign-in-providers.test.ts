@@ -66,7 +66,7 @@ onOneStore((home) => {
       "by the claim groups",
       "engineering → developer",
       "platform-leads → owner",
-      "none: such people are rejected, unless a member gave them a role",
+      "none: people are rejected, unless a member gave them a role",
       "accepted for the audience https://stepwell.acme.example",
       `${service.baseUrl}/oidc/callback/acme`,
     ]) {

@@ -21,7 +21,7 @@ const ownActMs = 1_000;
 
 const watches = new Set<JobWatch>();
 
-/** Makes the page look for the result of a user's action on the job earlier than usual. */
+/** Makes the page look earlier than usual for the result of a user's action on the job. */
 export function expectNews({ organizationId, jobId }: JobKey): void {
   sharedStream.lookAgain();
   for (const watch of watches) if (watch.name === `${organizationId}/${jobId}`) watch.expectNews();

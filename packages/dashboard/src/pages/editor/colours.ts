@@ -67,7 +67,7 @@ const marks: Readonly<Record<string, Decoration>> = {
   Null: Decoration.mark({ class: "json-word" }),
 };
 
-/** Colours names, strings, numbers, `true`, `false` and `null`. These are so few kinds that no package with a highlighter is needed. */
+/** Gives colours to names, strings, numbers, `true`, `false` and `null`. These are so few kinds that no package with a highlighter is needed. */
 export const jsonColours = ViewPlugin.fromClass(
   class {
     decorations: DecorationSet;

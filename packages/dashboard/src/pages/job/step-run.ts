@@ -136,7 +136,7 @@ export function tellOfStep(run: OpenRun, entry: HistoryEntry, at: number): void 
   }
 }
 
-/** Notes in the run, and in the span of its latest attempt, that the step only waits for events or sleeps until a time. */
+/** Marks the run, and the span of its latest attempt, as waiting for events or as sleeping until a time. */
 function pass(run: OpenRun, how: "waiting" | "sleeping"): void {
   run.status = how;
   const attempt = run.spans.at(-1);

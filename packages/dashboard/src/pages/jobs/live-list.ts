@@ -15,8 +15,8 @@ export interface LiveList {
 }
 
 /**
- * Combines the list that the reader sees with its first page, which is read again and again. Ids are in the order of creation. So a job whose id is
- * in the range of the first page, but which is not on that page, no longer belongs to the list.
+ * Combines the loaded list with the latest state of its first page, which is read again and again. Ids are in the order of creation. So a job whose
+ * id is in the range of the first page, but which is not on that page, no longer belongs to the list.
  */
 export function liveList(
   loaded: readonly LivePage[],

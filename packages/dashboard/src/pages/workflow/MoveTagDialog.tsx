@@ -23,7 +23,7 @@ import { Skeleton } from "../../parts/states/Skeleton.tsx";
 import { texts } from "../../texts/texts.ts";
 import { useTagUndo } from "./use-tag-undo.ts";
 
-/** The tag to be moved, the version to be tagged, or both. What is left out is chosen in the dialog. */
+/** The tag to be moved, and the version to be tagged. What is left out is chosen in the dialog. */
 export interface TagMove {
   /** The name with which the dialog begins; empty if the user must choose one. The default is `$LIVE`. */
   readonly tag?: string;

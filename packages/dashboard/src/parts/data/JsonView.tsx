@@ -137,7 +137,7 @@ function Text({ text }: { readonly text: string }) {
   );
 }
 
-/** Writes invisible characters as escapes of JSON. Some of them would reverse the text around them. */
+/** Writes invisible characters as escapes of JSON. Otherwise some of these characters would reverse the text around them. */
 function visible(text: string): string {
   return text.replace(/[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;

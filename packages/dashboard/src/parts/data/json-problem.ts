@@ -39,7 +39,7 @@ function syntaxErrorIn(text: string): number | undefined {
   return open.length === 0 && expected === "commaOrEnd" ? undefined : at;
 }
 
-/** Returns the offset at which a match that begins at `at` ends. If the pattern does not match there, returns `at`. */
+/** Returns the end of the match that begins at `at`. If the pattern does not match there, returns `at`. */
 function endOf(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : at;

@@ -28,7 +28,7 @@ export const home = {
   failedIn: (code: string, step: string, message: string) => `${step}: ${message} (${code})`,
   noWorkflowsTitle: "Begin with a workflow",
   noWorkflows:
-    "A workflow is a definition in JSON: steps and the transitions between them. Deploy the sample, then look here.",
+    "A workflow has a definition in JSON: steps and the transitions between them. Deploy the sample, then look here.",
   noJobsTitle: "Submit the first job",
   noJobs: "A job runs one version of a workflow with one input. Submit one; it appears here within seconds.",
 } as const;

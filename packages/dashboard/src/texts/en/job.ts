@@ -197,7 +197,7 @@ export const job = {
   eventsCaption: "Events that were sent to this job",
   noEvents: "No event yet",
   noEventsText:
-    "An event tells the job that something happened outside. The job keeps an event that comes before a step waits for it.",
+    "An event tells the job that something happened outside. If no step waits for the event yet, the job keeps it.",
   eventId: "Event",
   outcome: "Result",
   receivedAt: "Received",

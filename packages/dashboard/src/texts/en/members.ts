@@ -44,13 +44,13 @@ export const members = {
 
 export const secondFactorDemand = {
   title: "Second factor of members",
-  on: "This organization requires a second factor. Members without one are refused here until they set it up. API tokens and sign-ins with an external identity provider are not affected.",
+  on: "This organization requires a second factor. Members without one are refused here until they set one up. API tokens and sign-ins with an external identity provider are not affected.",
   off: "This organization does not require a second factor of its members.",
   turnOn: "Turn on",
   turnOff: "Turn off",
   turnOnTitle: "Require a second factor of all members?",
   turnOnText:
-    "Within a second, members whose account has no second factor can no longer use their sessions and user tokens here. They can set one up in their account and come back. API tokens of the organization keep working. People who sign in with an external identity provider need no second factor here, because that provider is responsible for it.",
+    "Within a second, members whose account has no second factor can no longer use their sessions and user tokens here. They can set up a second factor in their account and come back. API tokens of the organization keep working. People who sign in with an external identity provider need no second factor here, because that provider is responsible for it.",
   turnOffTitle: "Stop requiring a second factor?",
   turnOffText: "Members without a second factor can then work in this organization again.",
   turnedOn: "A second factor is required",

@@ -25,7 +25,7 @@ export const shell = {
   stayHere: "Stay on this page",
   insecureTitle: "Open this page by https",
   insecure:
-    "Browsers do not allow a sign-in on a page that was loaded without encryption from another machine. Put a proxy with a certificate in front of the service and set STEPWELL_BASE_URL to its address. On the service's own machine, you can also open localhost.",
+    "Browsers do not allow a sign-in on a page that was loaded without encryption from another machine. Put a proxy with a certificate in front of the service and set STEPWELL_BASE_URL to the address of the proxy. On the service's own machine, you can also open localhost.",
   loading: "Loading",
   notFoundTitle: "There is no such page",
   notFound: "The address is wrong, or the page no longer exists.",

@@ -16,7 +16,7 @@ export const signInProviders = {
   given: (value: string, roles: readonly string[]) => `${value} → ${roles.join(", ")}`,
   defaultRoles: "Roles when the claim gives none",
   onlyRoles: "Roles of everybody",
-  refused: "none: such people are rejected, unless a member gave them a role",
+  refused: "none: people are rejected, unless a member gave them a role",
   bearer: "Access tokens as Bearer",
   bearerFor: (audience: string) => `accepted for the audience ${audience}`,
   noBearer: "not accepted",

@@ -33,7 +33,7 @@ export const vocabulary = {
   },
   expressionRoots: {
     input: "The job's input",
-    steps: "The steps, by name: the output, input or error of their last visit",
+    steps: "The steps, by name: the output, input or error of their newest visit that has ended",
     events: "The events that the job's wait steps have consumed, by id",
     error: "The failure after which onFailure led to this step",
     item: "The item for which this body runs",

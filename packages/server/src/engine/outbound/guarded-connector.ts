@@ -100,7 +100,7 @@ function guardedLookup(rule: AddressRule, resolve: ResolveHost): LookupFunction 
 /**
  * Resolves names. For names that the operator lists it uses the system's resolver, with /etc/hosts and search domains. For other names it asks the
  * name servers directly. The system's resolver would hold a thread of the process while it waits, so slow names from one organization would delay
- * everybody's look-ups. Without `nameServers`, it asks the system's name servers.
+ * everybody's look-ups. If `nameServers` is left out, the function asks the name servers of the system.
  */
 export function hostResolver(rule: AddressRule, nameServers?: readonly string[]): ResolveHost {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });

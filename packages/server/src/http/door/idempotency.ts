@@ -5,7 +5,7 @@ import type { Done } from "../../engine/commit/group-commit.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { requestKeyOf } from "./request-key.ts";
 
-/** Every operation that honours an Idempotency-Key declares these headers. Any other change rejects the key (`rejectKey`). */
+/** Every operation that honours an Idempotency-Key declares these headers. All other operations except reads reject the key (`rejectKey`). */
 export const IdempotencyHeaders = Type.Object({
   "Idempotency-Key": Type.Optional(
     Type.String({

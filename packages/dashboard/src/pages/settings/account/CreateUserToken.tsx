@@ -35,7 +35,8 @@ export function CreateUserToken({ account, onClose }: CreateUserTokenProps) {
       }),
     // The secret is shown at once, without waiting for the new list.
     onSuccess: () => void queries.invalidateQueries({ queryKey: userTokensQuery.queryKey }),
-    // A second factor or a password may have been set elsewhere while the form was open. When the account is read again, the form asks for it.
+    // A second factor or a password may have been set elsewhere while the form was open. When the account is read again, the form asks for this
+    // proof.
     onError: () => queries.invalidateQueries({ queryKey: accountQueryKey }),
   });
   const problems = fieldProblems(create.error, [

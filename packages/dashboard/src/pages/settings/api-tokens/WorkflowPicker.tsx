@@ -17,7 +17,7 @@ interface WorkflowPickerProps {
   readonly problem?: string | undefined;
 }
 
-/** A list of more workflows than this has a search field. Fewer can be seen at a glance. */
+/** If there are more workflows than this, the list has a search field. Fewer can be seen at a glance. */
 const searchedCount = 8;
 
 /** Check boxes for workflows. Those that are chosen are always shown. */

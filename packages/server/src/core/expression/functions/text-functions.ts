@@ -148,7 +148,7 @@ export const textFunctions: readonly ExpressionFunction[] = [
     call: ([value], budget) => textOf(value as Value, budget),
     type: () => stringType,
     summary:
-      "Any value as text, in the form that a template writes into a longer text: a string as it is, a timestamp in RFC 3339, a duration such as `3.5s`, everything else as JSON in which the keys of each object are sorted.",
+      "Any value as text, in the form that a template writes into a longer text: a string as it is, a timestamp in RFC 3339, a duration in seconds as in `3.5s`, everything else as JSON in which the keys of each object are sorted.",
     example: ['text({"b": [1, null], "a": 2})', '{"a":2,"b":[1,null]}'],
   }),
   defineFunction({

@@ -7,8 +7,8 @@ import { addVary, takesEncoding } from "./content-encoding.ts";
 /**
  * Compresses the large JSON answers of operations for clients that accept gzip. Small answers are not compressed: they fit into a few packets, and a
  * submit must not wait for a second thread. The length of a compressed answer can reveal its content (BREACH), so some answers are never compressed:
- * streams of unknown length, the sign-in and the pages, whose forms hold secrets, and answers that show a secret. `static-asset.ts` sends files
- * that are the same for everybody in a compressed form.
+ * streams of unknown length, the sign-in and the pages, whose forms hold secrets, and answers that show a secret. Files that are the same
+ * for everybody are compressed by `static-asset.ts` or at the build.
  */
 export function compressAnswers(app: App): void {
   app.addHook("onSend", (request, reply, payload, done) => {
