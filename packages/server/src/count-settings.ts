@@ -63,7 +63,7 @@ export const countSettings = {
     5_000,
     1,
     1_000_000,
-    "The maximum number of requests and streams of one organization that wait on this node at once.",
+    "The maximum number of requests and streams of one organization that wait on this node at the same time.",
   ),
   maxStoredMb: integer(
     "STEPWELL_MAX_STORED_MB",

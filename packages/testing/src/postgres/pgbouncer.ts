@@ -20,7 +20,10 @@ export function keepsStatements(program: string): boolean {
   return Number(major) > 1 || Number(minor) >= 21;
 }
 
-/** Runs PgBouncer in transaction mode in front of a PostgreSQL server. The service needs no special settings for it. */
+/**
+ * Runs PgBouncer in transaction mode in front of a PostgreSQL server. Unless `keepsStatements` is true for the program, the service needs the setting
+ * `STEPWELL_PREPARED_STATEMENTS=false`.
+ */
 export class PgBouncer {
   readonly url: string;
   readonly #directory: string;

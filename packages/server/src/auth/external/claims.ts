@@ -1,6 +1,9 @@
 import type { ExternalProvider } from "./provider.ts";
 
-/** The claims of an issuer about a person, as far as the service uses them. The token's signature has been verified before. */
+/**
+ * The claims of an issuer about a person, as far as the service uses them. They come from a token whose signature was verified. Claims that the token
+ * lacks may come from the issuer's userinfo answer.
+ */
 export interface ExternalClaims {
   readonly issuer: string;
   readonly subject: string;

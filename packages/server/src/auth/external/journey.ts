@@ -88,7 +88,7 @@ export async function comeBack(
   try {
     const tokens = await openid.authorizationCodeGrant(discovered.configuration, arrival, checks);
     // The answer comes over TLS from the issuer itself, so it could be trusted without a signature. A signature is safer: it also shows a change by a
-    // proxy that ends the TLS connection on the way.
+    // proxy that decrypts the TLS connection on the way.
     const idToken = await verifySigned(issuer, tokens.id_token ?? "", provider.clientId, now);
     if (idToken === undefined) return notValid(new Error("The id token's signature or claims are not valid."));
     const others = await userInfoFor(openid, joined, discovered, { ...idToken.claims }, tokens.access_token);

@@ -219,8 +219,8 @@ function signInOf(deviceInfo: Readonly<Record<string, unknown>> | undefined) {
 function signInPolicy({ interactionPolicy }: Pick<Parts, "interactionPolicy">): interactionPolicy.DefaultPolicy {
   const { base, Check } = interactionPolicy;
   const policy = base();
-  // For the service's own clients, this prompt is accepted but shows no page: clients send `prompt=consent` because other providers give a refresh
-  // token only for this prompt.
+  // For the service's own clients, the prompt `consent` shows no page. But it is accepted, because clients send `prompt=consent`: other providers
+  // give a refresh token only for this prompt.
   const consent = policy.get("consent");
   consent?.checks.clear();
   const isNew = new Check("not_agreed", "the user has not agreed to this client", "consent_required", ({ oidc }) => {

@@ -55,8 +55,8 @@ export class OpenIdProvider {
   }
 
   /**
-   * Sets the provider's address and the client's address. By itself, the provider would trust the Host header, and use the address of a proxy as the
-   * client's address.
+   * Sets the provider's address, and the network address from which a request comes. By itself, the provider would trust the Host header, and take
+   * the address of a proxy for that network address.
    */
   #knowItsAddress(provider: Provider, issuer: URL): void {
     const addresses = this.#addresses;

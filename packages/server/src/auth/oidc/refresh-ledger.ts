@@ -89,7 +89,7 @@ export class RefreshLedger {
 
 const purpose = "refresh-exchange";
 
-/** Returns the answer of an exchange. If the exchange calls `undo`, everything is rolled back, so that the token stays as valid as it was. */
+/** Runs `work` and returns its answer. If `work` calls `undo`, everything is rolled back, so that the token stays as valid as it was. */
 async function undoneWhenFailed(
   work: (undo: (answer: RefreshAnswer) => never) => Promise<RefreshAnswer>,
 ): Promise<RefreshAnswer> {

@@ -129,7 +129,7 @@ export class Sessions {
 
   /**
    * Ends a session with everything that was issued in it. Returns false when there is no such open session. A user who ends a session in a client of
-   * an organization also withdraws the consent: otherwise a browser that is signed in would sign the client in again without asking.
+   * an organization with EndSession also withdraws the consent: otherwise a browser that is signed in would sign the client in again without asking.
    */
   async end(end: SessionEnd): Promise<boolean> {
     const { store, now } = this.#parts;

@@ -29,9 +29,9 @@ interface WorkSurroundings extends ConfigSurroundings {
 }
 
 /**
- * Reads the work of a step. `details` are its `integrationDetails`. When the step's type is unknown, `kind` and the result are undefined. When the
- * config of a fork has problems, the result is undefined too. When the config of another step has problems, the result has placeholders
- * for what could not be read, so that the rest of the definition is checked.
+ * Reads the work of a step. `details` are its `integrationDetails`. When the step's type is unknown, `kind` and the result are undefined. When
+ * the step is a fork and its config has problems, the result is undefined too. When the config of any other kind of step has problems, the result has
+ * placeholders for what could not be read, so that the rest of the definition is checked.
  */
 export function readWork(
   step: RawObject,

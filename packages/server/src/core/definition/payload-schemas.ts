@@ -2,7 +2,7 @@ import { type ProblemList, pointerTo } from "../problem.ts";
 import { findDefinition, type Schema } from "../schema/schema.ts";
 import type { WaitRule } from "./executor-kind.ts";
 
-/** The schemas of payloads, by event id. Events without an entry take any payload. */
+/** The schemas of payloads, by event id. Only the output definition restricts the payload of an event without an entry. */
 export type PayloadSchemas = ReadonlyMap<string, Schema>;
 
 export const noPayloadSchemas: PayloadSchemas = new Map();

@@ -109,7 +109,7 @@ function retrying(circumstances: Circumstances, step: RetryingStep): Explanation
   const lastError = steps.at(-1)?.error;
   const planStep = plan.steps.get(step.name);
   const own = planStep && callOf(planStep)?.retry;
-  // The next attempt of this step is decided already. If the step's own policy does not name the error, the policy for transient failures applies.
+  // It is certain that there is a next attempt. So if the step's own policy does not name the error, the policy for transient failures applies.
   const policy = (lastError === undefined ? own : policyAfter(own, lastError, true)) ?? transientPolicy;
   const since = lastAt(entries, ["step.attemptFailed", "step.handedBack"]) ?? step.wakeAt;
   const attempt = step.attempt + 1;
@@ -175,7 +175,7 @@ function calling(circumstances: Circumstances, step: CallingStep): Explanation {
     const end = work?.timeoutMs === undefined ? {} : { timeoutAt };
     return ofTask(circumstances, step, task, { ...facts, ...end });
   }
-  // `child` is also null when the caller may not see the child. A node holds the call until the child exists. So if no node does, there is a child.
+  // `child` is also null when the caller may not see the child. A node holds the call until the child exists. So if none holds it, there is a child.
   if (child !== null || (work?.by === "job" && node === null)) {
     const end = work?.timeoutMs === undefined ? {} : { timeoutAt };
     return waitingForJob(step, child, { ...facts, ...end }, now);

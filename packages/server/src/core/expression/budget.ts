@@ -32,7 +32,7 @@ export class Budget {
     this.#work += units;
     if (this.#work > this.#limits.maxWork) {
       fail(
-        `takes more than ${this.#limits.maxWork} units of work; work on less data, or divide it among several steps`,
+        `takes more than ${this.#limits.maxWork} units of work; use less data, or divide the work among several steps`,
         "budget",
       );
     }

@@ -139,7 +139,7 @@ class TreeReader {
       if (name !== undefined) return this.#named(ast, of.args as NamedRoot, name);
       return refuse(
         index,
-        `the name must be a text in quotes, as in ${example(of.args as NamedRoot)}, because the values that expressions may read must be known before a job runs`,
+        `the name must be a text in quotes, as in ${example(of.args as NamedRoot)}, because it must be known before a job runs which values the expression may read`,
       );
     }
     const node = this.#readAny(of, depth + 1);

@@ -7,7 +7,7 @@ import type { JsonObject, JsonValue } from "../json/json.ts";
 export interface Scope {
   /** The job's input. */
   readonly input: JsonValue;
-  /** The newest visit of a step; undefined when it did not run. */
+  /** A step's newest visit that has ended, but with the `input` of the present visit if it is this step. Undefined when the step never began. */
   readonly step: (name: string) => StepValues | undefined;
   /** The newest event of this id that the job consumed; undefined when none came. */
   readonly event: (eventId: string) => EventValues | undefined;

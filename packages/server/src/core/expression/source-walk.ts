@@ -27,7 +27,7 @@ export function tooManySigns(source: string, maxCount: number): number | undefin
 }
 
 /**
- * Returns the first position from `start` on that is outside strings and comments, or a position after the end. It follows the parser's rules. A
+ * Returns the first position, from `start` on, that is outside strings and comments, or a position after the end. It follows the parser's rules. A
  * string begins and ends with one or three single or double quotes. In a string, the character after a backslash belongs to the string. A comment
  * goes from `//` to the end of the line. This is called for every character of every expression, so it is not a generator, which would take five
  * times as long.

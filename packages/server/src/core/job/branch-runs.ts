@@ -52,7 +52,7 @@ export class BranchFolder {
     this.#search = search;
   }
 
-  /** The visit that was found; undefined when the job has not entered such a fork. */
+  /** The visit that was found; undefined when no visit fits the search. */
   get run(): ForkRun | undefined {
     if (this.#fork === undefined) return undefined;
     const { step, visit, branchCount, branches } = this.#fork;

@@ -56,7 +56,7 @@ export class JobDraft {
   readonly forksWithRoom: string[] = [];
   /** The payloads of those kept events that a wait may read now. */
   payloads: EventPayloads;
-  /** The results of branches that were read from rows of their own. */
+  /** The branches' results that were read from rows of their own. */
   readonly results: BranchResults;
   /** The time that is written into the history. It never decreases, although two nodes may see the database's clock some milliseconds apart. */
   readonly #writtenAt: Timestamp;

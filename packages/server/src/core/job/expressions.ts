@@ -44,8 +44,8 @@ export function render(
 }
 
 /**
- * Whether a step failed while its `input` or `config` was evaluated, so that the step's own work never began. The code does not tell this, but the
- * message does: it is stored as `render` or `resolve` wrote it.
+ * Whether a step failed while its `input` or `config` was evaluated, so that the step's own work never began. The error's code does not tell this,
+ * but its message does: the message is stored as `render` or `resolve` wrote it.
  */
 export function isBeforeWork({ code, message }: StepError): boolean {
   return (

@@ -212,7 +212,7 @@ export interface Change {
   readonly entries: readonly HistoryEntry[];
   readonly events: readonly EventChange[];
   readonly effects: readonly CallEffect[];
-  /** Results of branches that get rows of their own. */
+  /** The results that get rows of their own. Each is the result of a branch. */
   readonly results: readonly NumberedResult[];
   /** The notice for the parent, when this change ends the job and the parent waits for it. Left out otherwise. */
   readonly notice?: ChildNotice;

@@ -72,7 +72,7 @@ export function resumeFork(draft: JobDraft, point: ForkedStep): ForkOutcome {
   const { rule } = step.work;
   const attempt = point.attempt + 1;
   draft.record({ type: "step.attemptStarted", step: point.name, visit: point.visit, attempt });
-  // A branch can fail while its parallel step goes on. Such a branch continues too, so its failure does not count any more.
+  // A branch can fail while its parallel step goes on. The resume continues such a branch too, so its failure does not count any more.
   const failedCount = rule.kind === "branches" ? 0 : point.failedCount;
   draft.moveTo({ ...point, attempt, failedCount });
   return proceed(draft, step);

@@ -20,7 +20,7 @@ export interface Job {
   readonly startedAt: Timestamp | null;
   readonly updatedAt: Timestamp;
   readonly finishedAt: Timestamp | null;
-  /** Number of the last history entry. Entries count from 1 without gaps. */
+  /** The number of the newest history entry. Entries are numbered from 1 without gaps. */
   readonly sequence: number;
   /** The number of calls so far. Each call takes it as its epoch, so no two calls of a job have the same epoch. */
   readonly leaseEpoch: number;
@@ -105,7 +105,7 @@ export interface Carried {
   readonly slots?: JsonObject;
 }
 
-/** The past of all branches of a job, as far as the job must remember it while it may continue. */
+/** What a job must remember of the past of all its branches, as long as the job may continue. */
 export interface Progress {
   /** The number of visits so far, over all steps and branches. */
   readonly stepRunCount: number;
@@ -344,7 +344,7 @@ export function timeoutAtOf(state: JobState): Timestamp | null {
   return state.status === "RUNNING" ? (state.timeoutAt ?? null) : null;
 }
 
-/** The time at which a timer must move the job. Null when only the outcome of a call or an event can move it, and when the job has ended. */
+/** The time at which a timer must move the job. Null when only an event or the outcome of a call can move it, and when the job has ended. */
 export function wakeAtOf(state: JobState): Timestamp | null {
   if (state.status === "PENDING") return state.wakeAt;
   let earliest: Timestamp | null = null;

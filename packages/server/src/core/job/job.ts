@@ -162,13 +162,13 @@ function problemsOfInput(draft: JobDraft): readonly Problem[] {
   const maker = `the template \`input\` of ${firstStep.name} turns it into a value`;
   return problems.map(({ pointer, detail }) => ({
     pointer: "",
-    detail: `${maker} ${pointer === "" ? "that" : `whose ${pointer}`} ${detail}`,
+    detail: `${maker} that does not fit: ${pointer === "" ? "the whole value" : pointer} ${detail}`,
   }));
 }
 
 /**
- * Lets the job begin, or lets each branch continue from where it stopped, the outer branches first. A branch is left out if a branch before it has
- * ended it or has failed its fork.
+ * Lets the job begin, or lets each branch continue from where it stopped, the outer branches first. A branch is left out if an earlier branch has
+ * ended this branch or has failed its fork.
  */
 function begin(draft: JobDraft, cursors: Cursors<ResumePoint | null>): void {
   draft.start();

@@ -114,7 +114,7 @@ function take(draft: JobDraft, { branch, stand, visit }: OpenWait, eventId: stri
   waitOn(draft, stand);
 }
 
-/** Leaves the current branch in its wait. If enough events are here, the next commit reads their payloads and completes the wait. */
+/** Lets the current branch stay in its wait. If enough events are here, the next commit reads their payloads and completes the wait. */
 export function waitOn(draft: JobDraft, stand: WaitingStep): void {
   const awaited = awaitedBy(draft.waitStep(stand.name), stand);
   const missing = missingEventIds(draft, stand, awaited);

@@ -282,8 +282,8 @@ function carriedOn(draft: JobDraft, step: PlanStep, output: JsonValue): Carried 
 }
 
 /**
- * Fails a step, without another attempt. The step that its `onFailure` names for this error takes over. Otherwise the branch fails, or on the main
- * line the job.
+ * Fails a step, without another attempt. If the failed step's `onFailure` names a step for this error, that step takes over. Otherwise the branch
+ * fails, or on the main line the job.
  */
 export function failStep(
   draft: JobDraft,

@@ -18,8 +18,8 @@ export function sizeOfJson(value: ShownValue | readonly ShownValue[], limit: num
 }
 
 /**
- * The size of an array. Each index counts by its digits, as the name of a member does by its characters. A `for … in` loop over the array would make
- * a text of each index, which takes ten times as long.
+ * The size of an array. Each digit of an item's index adds 1 to the size, as each character of a member's name does. A `for … in` loop over the array
+ * would make a text of each index, which takes ten times as long.
  */
 function sizeOfItems(items: readonly ShownValue[], limit: number): number {
   let size = 1;

@@ -13,8 +13,8 @@ export type JsonType = "object" | "array" | "string" | "number" | "boolean" | "n
  * `JSON.parse` accepts it, because later code would fail at the text or silently change it (see `json-problem.ts`). When an object repeats a key, the
  * last value counts.
  *
- * This runs for every request. So only a suspicious text is walked through first. Any other text can have no problem but its syntax. It goes directly
- * to `JSON.parse`, and is walked through only if `JSON.parse` rejects it.
+ * This runs for every request. So only a suspicious text is walked through first. In any other text, only the syntax can be wrong. Such a text goes
+ * directly to `JSON.parse`, and is walked through only if `JSON.parse` rejects it.
  */
 export function parseJson(
   text: string,

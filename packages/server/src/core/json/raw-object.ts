@@ -109,7 +109,7 @@ export type FamiliarWords = (written: string) => string | undefined;
 
 /**
  * Makes a hint for the end of a sentence about an unknown name, such as "; `backoff` is `retry.backoffRate` here". `ours` is a name, a path that
- * begins with a name, or a phrase. Undefined when there is no such word, or when the name is not known at this place.
+ * begins with a name, or a phrase. Undefined when `ours` is undefined, or when the name in `ours` is not known at this place.
  */
 export function ourWord(
   written: string,

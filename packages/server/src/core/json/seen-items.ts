@@ -127,7 +127,7 @@ function hashOfText(text: string): number {
   return mixed(hash);
 }
 
-/** Spreads the information in a number over all 32 bits, because the last bits choose the slot (the finalizer of MurmurHash3). */
+/** The finalizer of MurmurHash3. It spreads the information in a number over all 32 bits, because the last bits choose the slot. */
 function mixed(bits: number): number {
   let hash = bits | 0;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

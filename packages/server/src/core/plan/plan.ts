@@ -50,8 +50,8 @@ export interface PlanStep {
    */
   readonly onFailure: readonly FailureHandler[];
   /**
-   * The names of the properties that the job's state must carry after this step. A later step may still take them from outputs that were made up to
-   * and including this step. A loop may lead back to this step, which then counts as a later one.
+   * The names of the properties that the job's state must carry after this step. A later step may still take them from the outputs of this step
+   * and of the steps before it. A loop may lead back to this step, which then counts as a later one.
    */
   readonly livePropertiesAfter: ReadonlySet<string>;
   /** True when a failure of this step leads, perhaps through further failures, to a step that receives the whole latest output. */

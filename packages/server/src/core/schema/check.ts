@@ -69,8 +69,8 @@ class Check implements Walk {
   #sensitivity = 0;
   /**
    * The patterns met so far, with their matchers. Looking a matcher up among those of all definitions takes longer than matching a short text. With
-   * `countsCompiling`, a pattern that is not in this map costs the checks for compiling it, even if its matcher is kept since the check of another
-   * value: the result must not depend on that check.
+   * `countsCompiling`, a pattern that is not in this map costs the checks for compiling it, even if the check of another value has already
+   * compiled it: the result must not depend on that other check.
    */
   #matchers: Map<Pattern, Matcher> | undefined;
   readonly #countsCompiling: boolean;

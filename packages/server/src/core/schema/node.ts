@@ -79,7 +79,7 @@ export interface PatternRule {
   readonly schema: Schema;
 }
 
-/** The keywords that few schemas have. They are separate, so that a check of a schema without them looks at one field only. */
+/** The keywords that few schemas have. They are separate, so that one field tells a check that a schema has none of them. */
 export interface RareRules {
   /** A value must fit exactly one of these schemas. */
   readonly oneOf: readonly Schema[] | undefined;
@@ -90,7 +90,7 @@ export interface RareRules {
   readonly uniqueItems: boolean;
   readonly minProperties: number;
   readonly maxProperties: number;
-  /** The schema for the names of all properties, as strings. */
+  /** The schema that the name of each property must fit. A name counts as a string. */
   readonly propertyNames: Schema | undefined;
   /** For each property, by its name: the properties that must be there when it is there. */
   readonly dependentRequired: ReadonlyMap<string, readonly string[]> | undefined;

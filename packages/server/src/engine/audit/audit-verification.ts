@@ -42,7 +42,7 @@ const sealsAtOnce = 100;
 const entriesAtOnce = 1_000;
 
 /**
- * Checks an organization's audit trail against its seals, page by page, while the service goes on writing it. It does not detect three things. First,
+ * Checks an organization's audit trail against its seals, page by page, while the service goes on writing it. Three things stay undetected. First,
  * before an entry was sealed, its row may have been removed together with its place in the list of entries that wait for a seal. Second, the newest
  * entries may have been removed together with their seals, or put back into that list so that the service sealed them again. `expectSeal` detects
  * this, if it gets one of the removed seals. Third, somebody who has both the database and the secret key can change anything.

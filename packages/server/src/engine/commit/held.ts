@@ -25,7 +25,7 @@ export function heldAgain(before: Held | undefined, deadline: number, isWaitedFo
 
 export function heldByOthers(cause: Error): ServiceError {
   const message =
-    "Another transaction in the database has locked the job, the organization or the Idempotency-Key of this change, and did not release it in time. Nothing was changed. Send the request again in a moment. If that does not help, the operator finds the session that holds the lock in pg_stat_activity.";
+    "Another transaction in the database has locked the job, the organization or the Idempotency-Key of this change, and did not release it in time. Nothing was changed. Send the request again in a moment. If that does not help, the operator can look into pg_stat_activity: it lists the session that holds the lock.";
   return new ServiceError("UnavailableError", message, { retryAfterSeconds: 2, cause });
 }
 

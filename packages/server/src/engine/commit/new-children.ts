@@ -24,7 +24,7 @@ export class CallIsOverError extends ServiceError {
 /** Thrown when the tree of jobs is as large as it may be. */
 export class TooManyChildrenError extends ServiceError {
   constructor(maxDescendants: number) {
-    const message = `${maxDescendants} child jobs exist below the first job, on up to ${maxDepth} levels, and no more are allowed. Start fewer child jobs, or start them from several jobs.`;
+    const message = `${maxDescendants} child jobs exist below the job at the top, on up to ${maxDepth} levels, and no more are allowed. Start fewer child jobs, or start them below several jobs that have no parent.`;
     super("ConflictError", message);
   }
 }

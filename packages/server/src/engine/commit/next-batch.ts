@@ -32,8 +32,8 @@ export interface NextBatch<One> {
 /**
  * Takes commands in the order of arrival, up to the bounds. The number of jobs of one organization in the batch is limited too (`Turns.roomOf`). A
  * second command with the same idempotency key waits for the next batch. A command has a batch of its own if its job was parked and has not gone on
- * since, or if it must wait for a locked row: in a common batch, the other commands might fail with it. Organizations whose commands were costly
- * recently take turns with the other organizations. So a cheap command does not wait for all costly commands that came before it.
+ * since, or if it must wait for a locked row: in a common batch, the other commands might fail with it. Organizations that recently had costly
+ * commands take turns with the other organizations. So a cheap command does not wait for all costly commands that came before it.
  */
 export function takeNextBatch<One extends Queued>(queue: readonly One[], options: NextBatchOptions): NextBatch<One> {
   const { turns, parking, maxBatchSize, maxBatchBytes } = options;

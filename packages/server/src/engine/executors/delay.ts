@@ -16,7 +16,7 @@ export const delay: Executor = {
     type: "object",
     properties: {
       seconds: {
-        description: `The length of the delay in seconds, counted from the moment when the job enters the step: at most ${maxDelaySeconds} (a year). Set either this or \`until\`.`,
+        description: `The length of the delay in seconds, counted from the moment when the job enters the step: at most ${maxDelaySeconds} (a year). A delay must have exactly one of \`seconds\` and \`until\`.`,
         ...seconds,
       },
       until: {

@@ -48,7 +48,7 @@ function configSchema(maxEventIds: number, maxLength: number): JsonObject {
       },
       timeoutSeconds: {
         description:
-          "The time after which the wait fails with Timeout. Without it, the step waits for ever, unless the step itself or the definition has a `timeoutSeconds` of its own.",
+          "The time after which the wait fails with Timeout. Without it, the step waits for ever, unless the step itself or the workflow definition has a `timeoutSeconds` of its own.",
         type: "number",
         exclusiveMinimum: 0,
         maximum: maxTimeoutSeconds,

@@ -7,7 +7,7 @@ export interface Duty {
   runOnce(): Promise<{ readonly againInMs: number } | undefined>;
 }
 
-/** Runs duties until stopped, each at its own interval and never twice at once. A failure is reported, and the duty runs again at its next time. */
+/** Runs duties until stopped, each at its own interval and never twice at a time. A failure is reported, and the duty runs again at its next time. */
 export class DutyRoster {
   readonly #onFailure: (duty: string, error: unknown) => void;
   readonly #shifts = new Map<Duty, Shift>();

@@ -13,7 +13,7 @@ export interface JobNoticesOptions {
   readonly everyMs: number;
   /** The time in milliseconds for which a notice is left to the node that wrote it. */
   readonly lateMs: number;
-  /** The bound on the notices that are read at once, in bytes. */
+  /** The bound on the notices that are read together, in bytes. */
   readonly maxBytes: number;
   /** The time after which a round that has delivered a notice tells no more jobs. The next round looks for notices that came meanwhile. */
   readonly maxRoundMs: number;

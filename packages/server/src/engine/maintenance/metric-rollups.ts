@@ -30,7 +30,7 @@ const everyMs = 2_000;
 const maxOrganizationsAtOnce = 100;
 /** The bound on the changes in one transaction. Most changes have a few sums, but a change from a slice of history may have thousands. */
 const maxChangesAtOnce = 50;
-/** The bound on the rows that are counted at once. On the embedded store they take about 10 ms, during which it does nothing else. */
+/** The bound on the rows that are counted together. On the embedded store they take about 10 ms, during which it does nothing else. */
 const maxRowsAtOnce = 250;
 /**
  * The time for which slices of the backlog are counted before their changes are folded together. Folding them together is cheap, because the jobs of

@@ -31,7 +31,10 @@ const eachWay = 2;
 const items = [1, 2, 3];
 const ways = ["waits", "sleeps", "calls", "worker", "family", "fans"];
 
-/** Jobs that wait, sleep, call, have a task, a child job or branches. A server holds the calls of these jobs, and a worker some of their tasks. */
+/**
+ * Jobs that wait, sleep or call, or that have a task, a child job or branches. A server holds the calls of these jobs, and a worker some of their
+ * tasks.
+ */
 class JobsUnderWay {
   readonly server: ScriptedServer;
   readonly organizationId: string;

@@ -404,7 +404,7 @@ async function join(link: string, fields: Record<string, string>) {
   return { status: response.status, cookie: response.headers.get("set-cookie"), text: await response.text() };
 }
 
-/** A store in whose locale letters outside of ASCII have a lower case, as on most servers. */
+/** A store whose locale knows the lower case of letters outside of ASCII, as on most servers. */
 const unicodeHome: StoreHome = {
   name: "postgres",
   async prepare() {

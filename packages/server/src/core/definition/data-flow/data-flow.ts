@@ -17,8 +17,8 @@ import { WaitOutputBudget } from "./wait-output.ts";
 
 /**
  * Checks every path through a definition, as far as the schemas tell: each step must receive a value that fits its input definition, and pass on a
- * value that fits its output definition. A certain failure is a problem, and a possible failure is a warning. Call this only with steps whose
- * transitions are valid.
+ * value that fits its output definition. A failure that is certain is a problem, and one that is only possible is a warning. Call this only with
+ * steps whose transitions are valid.
  */
 export function checkDataFlow(
   steps: Steps,

@@ -4,7 +4,8 @@ import type { StepGraph } from "../graph/step-graph.ts";
 
 /**
  * Returns the order in which the templates of a definition get their types. Each step comes after the steps from which its templates read. In a loop
- * there is no such order: a step may read from a later step. Then the next round visits the reading step again, and also the steps that read from it.
+ * there is no such order: a step may read from a later step. So there are up to `maxRounds` rounds. Each round after the first visits such a reading
+ * step again, and also the steps that read from it.
  */
 export function* readOrder(steps: Steps, graph: StepGraph, maxRounds: number): Generator<number> {
   const positions = new Map(graph.order.map((step, position) => [step, position]));

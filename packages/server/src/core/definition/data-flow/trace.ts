@@ -68,7 +68,7 @@ export class Trace {
     return isChanged;
   }
 
-  /** Adds to a row the sources that come along the edge. Returns whether any of them was not in the row before. */
+  /** Adds to a row the sources that come along the edge. Returns whether any source was added. */
   #addLeaving(edge: Edge, rows: BitRows, row: number): boolean {
     const effect = edge.kind !== "transition" ? "leaves" : this.#effects[edge.from];
     const isOwnNew = effect !== "leaves" && rows.add(row, edge.from);

@@ -27,7 +27,7 @@ export const stepWords = tableOf({
   "`transitionToStep: null`": "end isEnd isTerminal",
   "transitionToStep.choose": "choose choice choices switch if when condition conditions decisionCases",
   "transitionToStep.else": "else default defaultCase otherwise",
-  "`transitionToStep` of the step before": "needs dependsOn after",
+  "`transitionToStep` of the previous step": "needs dependsOn after",
   onFailure: "catch catchers onError onFail onException fallback errorHandler",
   retry: "retryPolicy retryStrategy",
   "retry.maxAttempts": "attempts maxAttempts",
@@ -114,7 +114,7 @@ export const executorWords = tableOf({
   "/service/parallel": "parallel fork forkJoin all",
   '`/service/parallel` with `"until": "any"`': "race any first firstOf select",
   "`transitionToStep: null` at the end of each branch": "join",
-  "`transitionToStep.choose` of the step before": "choice switch decision if",
+  "`transitionToStep.choose` of the previous step": "choice switch decision if",
   "/service/forEach": "forEach map loop each for dynamicFork forkJoinDynamic distributedMap iterator matrix batch",
   "a loop by `transitionToStep.choose`": "doWhile while repeat",
 });

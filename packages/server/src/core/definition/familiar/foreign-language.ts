@@ -94,7 +94,7 @@ const languages: readonly Language[] = [
     field: "jobs",
     words: [
       ["jobs", "`steps` (a list)"],
-      ["needs", "`transitionToStep` of the step before"],
+      ["needs", "`transitionToStep` of the previous step"],
       ["matrix", "a step of type `/service/forEach`"],
       ["if", "`transitionToStep.choose`"],
       ["uses", "`integrationDetails.type`"],

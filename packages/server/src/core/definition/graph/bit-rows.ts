@@ -15,7 +15,7 @@ export class BitRows {
     return (this.#word(this.#index(row, value)) & (1 << (value & 31))) !== 0;
   }
 
-  /** Adds a value to a row. Returns whether the value was not in the row before. */
+  /** Adds a value to a row. Returns whether the value is new in the row. */
   add(row: number, value: number): boolean {
     if (this.has(row, value)) return false;
     const index = this.#index(row, value);
@@ -24,7 +24,7 @@ export class BitRows {
   }
 
   /**
-   * Adds the values of another row, except those that the row `except` has. Returns whether any of them was not in the row before. Both other rows
+   * Adds the values of another row, except those that the row `except` has. Returns whether any value was added. Both other rows
    * may belong to another `BitRows`.
    */
   addRow(row: number, from: RowOf, except?: RowOf): boolean {

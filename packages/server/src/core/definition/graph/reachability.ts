@@ -49,7 +49,7 @@ function isBroken(step: RoughStep): boolean {
 
 function graphStepsOf(steps: readonly RoughStep[]): GraphStep[] {
   return steps.map(({ name, transitionToStep, onFailure, work }, index) => ({
-    // No transition can name this step, because names must not have control characters.
+    // A step without a name gets one that no transition can have, because names must not have control characters.
     name: name ?? `\u0000${index}`,
     transitionToStep: transitionToStep ?? null,
     onFailure,

@@ -17,7 +17,7 @@ export function addressedTo({ addressedEvents }: Progress, eventId: string, visi
   return addressedEvents && numbersByAddress(addressedEvents).get(addressOf(eventId, visit));
 }
 
-/** The list is indexed once. A job may hold 10,000 such events, and may have 1,000 waits that each look for their own. */
+/** The list is indexed only once. It may have 10,000 events, and the job may have 1,000 waits that each look for their own events in it. */
 function numbersByAddress(events: readonly AddressedEvent[]): ReadonlyMap<string, number> {
   const known = addressBooks.get(events);
   if (known !== undefined) return known;

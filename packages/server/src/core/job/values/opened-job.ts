@@ -18,7 +18,7 @@ export type StoredJob = Omit<Job, "state" | "input"> & {
   readonly input: JsonObject | undefined;
 };
 
-/** Puts the values that were read into their places in a job. The other values stay unread. */
+/** Takes the values that were read, and puts each into its place in a job. The other values stay unread. */
 export function openJob(
   { state, input, ...row }: StoredJob,
   read: readonly KnownValue[],

@@ -25,7 +25,7 @@ export interface NewValue {
   readonly bytes: number;
 }
 
-/** A value that is stored outside of the state: in a row of its own, or the job's input in its column. `bytes` is undefined for the job's input. */
+/** A value that is stored outside of the state: a value with a row of its own, or the job's input. `bytes` is undefined for the job's input. */
 export interface KnownValue {
   readonly valueNumber: number;
   readonly value: JsonValue;

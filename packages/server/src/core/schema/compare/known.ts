@@ -151,7 +151,7 @@ export class Known {
     return rules.filter(({ pattern }) => pattern.source === patternSource).map(({ schema }) => schema);
   }
 
-  /** The schemas that all names of properties fit, as strings. */
+  /** The schemas that the name of each property fits. A name counts as a string. */
   get nameSchemas(): readonly Schema[] {
     return this.#rare.flatMap(({ propertyNames }) => propertyNames ?? []);
   }

@@ -114,13 +114,14 @@ class SchemaReader {
     return schema;
   }
 
-  /** Reads `$defs`. Refuses them below the top of a definition: if they were allowed there, `#/$defs/<name>` would be ambiguous. */
+  /** Reads `$defs`. Refuses them below the top of a schema of `definitions`: if they were allowed there, `#/$defs/<name>` would be ambiguous. */
   #readDefs(raw: RawObject): void {
     if (raw.fields.$defs === undefined) return;
     const scope = this.#scope;
     const defs = readNamedSchemas(raw, "$defs", this.#read);
     if (raw.pointer !== scope.pointer) {
-      const detail = "is allowed only at the top of a definition, because `#/$defs/<name>` leads there; move it there";
+      const detail =
+        "is allowed only at the top of a schema of `definitions`, because `#/$defs/<name>` leads there; move it there";
       raw.refuse("$defs", detail);
     }
     for (const [name, schema] of defs) scope.defs.set(name, schema);

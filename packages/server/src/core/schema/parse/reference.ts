@@ -4,11 +4,11 @@ import { type ProblemList, quoted } from "../../problem.ts";
 import type { Schema, SchemaDraft } from "../node.ts";
 
 /**
- * The places that a `$ref` may name besides the other definitions: its own definition (as `#`), and the `$defs` of that definition. So a schema that
- * a tool exported as a separate document can be pasted in unchanged.
+ * The places that a `$ref` may name besides the other schemas of `definitions`: its own schema of `definitions` (as `#`), and the `$defs` of that
+ * schema. So a schema that a tool exported as a separate document can be pasted in unchanged.
  */
 export interface Scope {
-  /** The pointer to the definition. */
+  /** The pointer to the schema of `definitions` that has the `$ref`. */
   readonly pointer: string;
   root: Schema;
   readonly defs: Map<string, Schema>;
@@ -40,7 +40,7 @@ function findInScope(target: JsonValue, scope: Scope, schemas: ReadonlyMap<strin
   if (target === "#") return { schema: scope.root };
   const isLocal = typeof target === "string" && target.startsWith(localRoot);
   return isLocal
-    ? findByName(target, localRoot, "the `$defs` of this definition have no entry with the name", scope.defs, hints)
+    ? findByName(target, localRoot, "the `$defs` of this schema have no entry with the name", scope.defs, hints)
     : findDefinition(target, schemas, hints);
 }
 
@@ -60,7 +60,7 @@ function findByName(
   const token = target.startsWith(prefix) ? target.slice(prefix.length) : "";
   if (token === "" || token.includes("/") || /~(?![01])/.test(token)) {
     return {
-      problem: `${quoted(target)} leads nowhere: a \`$ref\` has the form \`${root}<name>\`, or for parts of the same definition \`${localRoot}<name>\` or \`#\`; other forms are not supported`,
+      problem: `${quoted(target)} leads nowhere: a \`$ref\` has the form \`${root}<name>\`, or for parts of the same schema \`${localRoot}<name>\` or \`#\`; other forms are not supported`,
     };
   }
   const written = token.replaceAll("~1", "/").replaceAll("~0", "~");

@@ -73,7 +73,7 @@ const keywords: ReadonlySet<string> = new Set(allKeywords);
 
 /** Some keywords that are not in the dialect, with advice on what to write instead. */
 const replacements: ReadonlyMap<string, string> = new Map([
-  ["definitions", "schemas within a definition belong in `$defs`"],
+  ["definitions", "the schemas inside a schema of `definitions` belong in `$defs`"],
   ["dependencies", "required properties belong in `dependentRequired`"],
   ["dependentSchemas", "use `if` and `then` instead"],
   ["additionalItems", "use `items` beside `prefixItems` instead"],

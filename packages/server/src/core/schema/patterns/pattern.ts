@@ -34,7 +34,7 @@ export function problemOfPattern(pattern: Pattern, workLeft: number): string | u
   const { instructions } = sizeOfPattern(source);
   if (instructions > maxInstructions) {
     const detail = `${instructions} characters, classes and branches when its repetitions are written out`;
-    return `has ${detail}; ${maxInstructions} are allowed (bound lengths by \`maxLength\`)`;
+    return `has ${detail}; ${maxInstructions} are allowed (to limit a length, use \`maxLength\`)`;
   }
   if (pattern.work > workLeft) {
     return "is too large, or makes the definition's patterns too large together; classes such as `\\pL` are large, above all when repeated, and so are wide ranges after `(?i)`";
