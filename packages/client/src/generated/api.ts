@@ -2031,7 +2031,7 @@ export interface components {
             /** @description The number of times that the job, or the branch, has entered this step, this time included. */
             visit: number;
             /**
-             * @description The status of the run. `successful_but_incomplete`: the step waits for events or sleeps. If it also has a `finishedAt`, the step waited or slept when the job was cancelled.
+             * @description The status of the run. `successful_but_incomplete`: the step waits for events or sleeps. If it also has a `finishedAt`, the step waited or slept when its job or its branch ended early.
              * @enum {string}
              */
             status: "running" | "success" | "failure" | "successful_but_incomplete";
@@ -2080,7 +2080,7 @@ export interface components {
             /** @description The number of times that the job, or the branch, has entered this step, this time included. */
             visit: number;
             /**
-             * @description The status of the run. `successful_but_incomplete`: the step waits for events or sleeps. If it also has a `finishedAt`, the step waited or slept when the job was cancelled.
+             * @description The status of the run. `successful_but_incomplete`: the step waits for events or sleeps. If it also has a `finishedAt`, the step waited or slept when its job or its branch ended early.
              * @enum {string}
              */
             status: "running" | "success" | "failure" | "successful_but_incomplete";
@@ -2646,7 +2646,7 @@ export interface components {
             input: unknown;
             output: {
                 /**
-                 * @description The status of the run. `successful_but_incomplete`: the step waits for events or sleeps, or did so when the job was cancelled.
+                 * @description The status of the run. `successful_but_incomplete`: the step waits for events or sleeps, or did so when its job or its branch ended early.
                  * @enum {string}
                  */
                 status: "running" | "successful" | "failed" | "successful_but_incomplete";
@@ -3560,7 +3560,7 @@ export interface components {
             roles: {
                 [key: string]: string[];
             };
-            /** @description The roles of people to whom the claim gives none. Without a default role they are rejected. */
+            /** @description The roles of people to whom the claim gives none. Without a default role, they are rejected, unless a member gave them a role. */
             defaultRoles: string[];
             /** @description The service accepts access tokens of the issuer as the Bearer value if they are for this audience. */
             bearer?: {
@@ -9669,7 +9669,7 @@ export interface operations {
                     /** @description The roles, which can be built-in ones or the organization's own. You must have all of their permissions yourself. */
                     roles?: string[];
                     /**
-                     * @description The role of the new member. Use this field instead of `roles` when there is only one.
+                     * @description The role of the new member. You can use this field instead of `roles` if there is only one role.
                      * @example release-manager
                      */
                     role?: string;

@@ -197,8 +197,8 @@ async function circumstancesOf(parts: ServerParts, whole: WholeJob, caller: Call
   const { organizationId, jobId } = job;
   const plan = await planOfJob(parts, job);
   const call = await callToExplain(parts, job);
-  // Calls of other jobs do not delay a job that has ended. A job with a branch that waits for events is not delayed either: when something in it is
-  // due, a node finds the job even if there is no room for a call of another branch.
+  // Calls of other jobs do not delay a job that has ended, nor a job with a branch that waits for events: when a timer of any branch of such a job is
+  // due, a node finds the job even if there is no room for a call.
   const mayNeedRoom = job.finishedAt === null && awaitedEventIds(job.state) === null;
   const held = mayNeedRoom ? await countHeldCalls(database, organizationId) : [];
   return {

@@ -41,7 +41,7 @@ const ExecutionSchema = Type.Object(
     output: Type.Object({
       status: oneOf(Object.values(runStatuses), {
         description:
-          "The status of the run. `successful_but_incomplete`: the step waits for events or sleeps, or did so when the job was cancelled.",
+          "The status of the run. `successful_but_incomplete`: the step waits for events or sleeps, or did so when its job or its branch ended early.",
       }),
       payload: Type.Optional(Type.Unknown({ description: "The output of the step, once the run is `successful`." })),
     }),

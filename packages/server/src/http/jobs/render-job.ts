@@ -150,7 +150,7 @@ const stepFields = {
   }),
   status: oneOf(stepRunStatuses, {
     description:
-      "The status of the run. `successful_but_incomplete`: the step waits for events or sleeps. If it also has a `finishedAt`, the step waited or slept when the job was cancelled.",
+      "The status of the run. `successful_but_incomplete`: the step waits for events or sleeps. If it also has a `finishedAt`, the step waited or slept when its job or its branch ended early.",
   }),
   attempts: Type.Integer({ minimum: 1 }),
   input: AnyJson,

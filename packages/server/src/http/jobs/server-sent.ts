@@ -90,8 +90,8 @@ export function sendStream(
     closing.removeEventListener("abort", bell.ring);
   };
   stream.once("close", end);
-  // The stream itself closes only after the generator has given its next piece. While the stream is quiet, a client that has disconnected would keep
-  // its waiting places for many seconds.
+  // The stream itself closes only after the generator has given its next piece. Without the next line, a client that disconnects while the stream is
+  // quiet would keep its waiting places for many seconds.
   finished(reply.raw, end);
   return reply.type("text/event-stream").headers(streamHeaders).send(stream);
 }

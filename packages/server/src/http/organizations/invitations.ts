@@ -102,7 +102,8 @@ function createInvitationRoute(app: App, parts: ServerParts): void {
           roles: Type.Optional(RoleNames),
           role: Type.Optional({
             ...RoleName,
-            description: "The role of the new member. Use this field instead of `roles` when there is only one.",
+            description:
+              "The role of the new member. You can use this field instead of `roles` if there is only one role.",
           }),
           email: Type.Optional(
             Type.String({

@@ -33,7 +33,8 @@ const SignInProviderSchema = Type.Object(
       description: "The roles that each value of the claim gives.",
     }),
     defaultRoles: Type.Array(Type.String(), {
-      description: "The roles of people to whom the claim gives none. Without a default role they are rejected.",
+      description:
+        "The roles of people to whom the claim gives none. Without a default role, they are rejected, unless a member gave them a role.",
     }),
     bearer: Type.Optional(
       Type.Object(

@@ -19,7 +19,7 @@ import { type ConfirmationParts, confirmPerson, type Proof, requireFreshSignIn }
 
 export interface NewUserToken {
   readonly name: string;
-  /** Null for a token that does not expire; undefined when the request says nothing about it. */
+  /** Null for a token that does not expire; undefined when the request says nothing about the expiry. */
   readonly expiresAt: Timestamp | null | undefined;
 }
 

@@ -47,7 +47,7 @@ export interface RepetitionKey {
   readonly requestHash: Buffer;
   /** The number of this attempt, from 1; 0 when the client does not count. */
   readonly attempt: number;
-  /** Called when the answer is that of the first attempt. */
+  /** Called when this attempt is a repetition that gets the answer of the first attempt. */
   readonly onReplayed: () => void;
 }
 

@@ -217,7 +217,10 @@ function boundsIn(token: ApiToken): JsonValue {
   return bounds === undefined ? null : (nameBounds(bounds) as JsonValue);
 }
 
-/** Returns the fields of a token that the audit trail records. They contain no part of the secret, not even the beginning that lists show. */
+/**
+ * Returns the fields of a token that the audit trail records. They contain no part of the secret, not even its beginning, which is shown in lists of
+ * tokens.
+ */
 export function auditedFields(token: ApiToken): JsonObject {
   const { name, permissions, expiresAt } = token;
   return {

@@ -1,7 +1,7 @@
 /**
  * The interface of the store. All of its SQL is PostgreSQL's. `embedded.ts` opens the embedded store, and `postgres.ts` opens a PostgreSQL server or
- * a Citus cluster. Statements are named values for two reasons: the server needs to plan each of them only once per connection, and a test can check
- * all of them against the rules of `docs/internals/store.md`.
+ * a Citus cluster. Statements are named values for two reasons: the server can use the plan of a named statement again on the same connection, and a
+ * test can check all statements against the rules of `docs/internals/store.md`.
  */
 export interface Database extends Queryable {
   /** The lane for requests, which look up credentials and change resources. Commits, heartbeats and duties never wait in its line. */

@@ -88,7 +88,7 @@ export class Shards {
 /**
  * Tells Citus about the tables that belong to no organization, such as those of people and their sessions. When a transaction changes such a table
  * and also a table with rows of organizations, Citus commits the transaction only if it knows both tables. Nodes that start at the same time do
- * this one after the other.
+ * so, one after the other.
  */
 async function makeKnown(db: Pick<Database, "query" | "transaction">): Promise<void> {
   if ((await db.query(findUnknownTable, [])).length === 0) return;

@@ -28,7 +28,7 @@ export interface KeptEvent {
 
 export interface EventSlice {
   readonly events: readonly KeptEvent[];
-  /** True when there are fewer than `limit` events although more exist, because their payloads are large. */
+  /** True when the slice has fewer than `limit` events because their payloads are large, although more events exist. */
   readonly isCut: boolean;
 }
 

@@ -182,7 +182,7 @@ const columns = `${plainJobColumns}, status, awaiting_event_ids AS "awaitingEven
      CASE WHEN status = 'FAILED' THEN ${wholeState} -> 'error' END AS error`;
 
 /**
- * Searches for the children of a job have statements of their own. If one statement served both kinds of searches, with their conditions joined by
+ * A search for the children of a job has statements of its own. If one statement served both kinds of searches, with their conditions joined by
  * OR, the planner would read all jobs.
  */
 const anyJobs = searchStatements("jobs", "$14::uuid IS NULL");
@@ -250,8 +250,8 @@ function searchValues(search: JobSearch): unknown[] {
 }
 
 /**
- * The tolerance between the time in an id and `created_at`. The id is made when the request comes and `created_at` when the job is committed, and the
- * clocks of nodes differ a little.
+ * The tolerance between the time in an id and `created_at`. The id is made when the request comes, but `created_at` is set when the job is committed.
+ * Also, the clocks of nodes differ a little.
  */
 const idSlackMs = 60_000;
 

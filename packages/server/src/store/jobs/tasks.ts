@@ -44,8 +44,8 @@ export interface WaitingLine {
 
 /**
  * Finds lines of tasks that wait in a queue: up to `count` lines of the highest priority, in the order of their workflows, beginning after the
- * workflow `after`. After the last workflow, they go on with the first. If tasks of lower priority wait too, one line of them follows. A paused queue
- * has no lines. The search goes from one line to the next by the index, so it does not read all tasks of a long line.
+ * workflow `after`. After the last workflow, they go on with the first. If tasks of lower priority wait too, one line of them follows. If the queue
+ * is paused, nothing is found. The search goes from one line to the next by the index, so it does not read all tasks of a long line.
  */
 export async function findWaitingLines(
   db: Queryable,

@@ -10,7 +10,7 @@ import { chanceOf, objects, stepsOf, type Visit, walk, workflows } from "./walks
 
 const numRuns = scope === "all" ? 400 : 75;
 
-/** Every number decides one thing on a walk: the input of the job, whether a call fails, or what the call answers. */
+/** Every number decides one thing on a walk, such as the input of the job, whether a call fails, or what the call answers. */
 const seed = fc.array(fc.nat(1_000), { minLength: 8, maxLength: 16 });
 const withWalks = fc.tuple(workflows, fc.array(seed, { minLength: 15, maxLength: 15 }));
 

@@ -11,7 +11,7 @@ import { chanceOf } from "./walks.ts";
 /** `npm test` tries the same few workflows in each run. The whole matrix tries more, and other ones each time. */
 const numRuns = Number(process.env.STEPWELL_TEST_RUNS ?? (scope === "all" ? 200 : 40));
 
-/** Every number decides one thing of a run: the input of the job, the next event, or the answer of a call. */
+/** Every number decides one thing of a run, such as the input of the job, the next event, or the answer of a call. */
 const seed = fc.array(fc.nat(10_000), { minLength: 20, maxLength: 40 });
 const runSeeds = fc.array(seed, { minLength: 12, maxLength: 12 });
 const kinds: [name: string, workflows: fc.Arbitrary<JsonObject>][] = [

@@ -5,7 +5,7 @@ import type { JsonValue } from "../../../src/core/json/json.ts";
 import { expressionOf, scopeOf } from "./scopes.ts";
 
 /**
- * Using up a whole budget takes at most 40 ms of computing on a current machine. These tests look for defects that made an evaluation take
+ * Using up a whole budget takes at most 40 ms of computing on a current machine. These tests look for defects that let an evaluation take
  * seconds, or never end.
  */
 const boundMs = 150;

@@ -17,7 +17,7 @@ import {
   wait,
 } from "../job/jobs.ts";
 
-/** A random definition of the whole language, in short form. */
+/** A random definition, in short form. It may use all parts of the language. */
 export interface Sketch {
   readonly steps: readonly StepSketch[];
   readonly timeoutSeconds: number | undefined;
@@ -80,7 +80,7 @@ function stepExpression(step: string, name: string, form: number): string {
   // In a forEach, "item" stands for the item of the innermost forEach or for its index.
   if (step === "item") return form % 2 === 0 ? "item" : "index";
   return (
-    // One of the fifteen forms does not check whether the value is present.
+    // The sixth form, which only `form` 14 chooses, does not check whether the value is present.
     [
       `has(${whole}) ? ${whole} : null`,
       `has(${whole}) && has(${whole}.${name}) ? ${whole}.${name} : 'no ${name}'`,

@@ -16,7 +16,7 @@ import { maxPatternWork } from "../../../src/core/schema/patterns/pattern-book.t
 import { sizeOfPattern } from "../../../src/core/schema/patterns/pattern-size.ts";
 import { checkValue, parseSchemas } from "../../../src/core/schema/schema.ts";
 
-/** Each check takes less than 50 ms of computing on a current machine. These tests look for defects that made a check take seconds. */
+/** Each check takes less than 50 ms of computing on a current machine. These tests look for defects that let a check take seconds. */
 const boundMs = 150;
 
 const definitions = costlyDefinitions();

@@ -428,7 +428,7 @@ const decidingDefinition = JSON.stringify({
   },
 });
 
-/** Its inputs are small lists that take a long time to check. So the rest of their organization is longer than their commit. */
+/** Its inputs are small lists that take a long time to check. So after a job, its organization rests for longer than the commit took. */
 const costlyDefinition = JSON.stringify({
   workflowName: "test",
   steps: [

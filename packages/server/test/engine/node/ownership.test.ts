@@ -71,7 +71,7 @@ async function ownerOf(jobId: string): Promise<{ nodeId: string; epoch: number }
   return rows[0];
 }
 
-/** Changes the store as if this node had taken the call and had then been lost. */
+/** Makes this node the holder of the call in the store. The node itself learns nothing of it, and need not exist. */
 async function giveTo(nodeId: string, jobId: string): Promise<void> {
   await onServer(cluster.databaseUrl, (client) =>
     client.query("UPDATE job_call SET node_id = $1 WHERE job_id = $2", [nodeId, jobId]),

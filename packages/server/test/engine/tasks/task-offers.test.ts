@@ -129,7 +129,7 @@ onEveryStore((home) => {
     await expect(nodes.submit(node, version, { n: 1 })).rejects.toThrow("The node died");
     const alive: GroupCommit = nodes.node({ offers: () => desk.offers() });
     await nodes.submit(alive, version, { n: 2 });
-    // If the desk is still looking for tasks at this moment, the commit offers it none. `ring` makes the desk look again.
+    // If the desk was still looking for tasks at the time of the commit, the commit offered it none. `ring` makes the desk look again.
     desk.ring({ organizationId: version.organizationId, queue: "q" });
     expect(inputsOf(await given)).toEqual([{ n: 2 }]);
   });

@@ -12,7 +12,7 @@ export interface Attack {
   readonly label: string;
   /** The field that is attacked. Undefined for an attack on all ids at once, or on the organization's id alone. */
   readonly field: RequestField | undefined;
-  /** Whether the value has the form that the field requires. */
+  /** Whether the thing belongs where the attack puts it, so that it must be looked up. False for page tokens. */
   readonly fits: boolean;
   /**
    * Whether only callers of the kind `outsider` make the attack. If false, the other callers make it. Outsiders then make it only at operations

@@ -36,19 +36,19 @@ export interface Row {
   readonly call: (ids: World["ids"]) => CallOptions;
   /** The status of the answer to a caller who has the permission. */
   readonly allowed: number | ((caller: MatrixCaller) => number);
-  /** Makes a new thing for each call. Only for an action that uses up the thing on which it acts. */
+  /** Makes a new thing for each call. Only for an action that uses up or changes the thing on which it acts. */
   readonly fresh?: (world: World, service: TestService) => Promise<Partial<World["ids"]>>;
   /** Restores the world after a call that was allowed. */
   readonly restore?: (world: World, service: TestService, caller: MatrixCaller) => Promise<void>;
-  /** `nothing` if neither the path nor the body names anything inside of the organization. */
+  /** `nothing` if neither the path nor the body takes from `ids` anything that must exist in the organization. */
   readonly names?: "nothing";
 }
 
 export interface MatrixCaller {
   readonly name: string;
   /**
-   * The kind of caller. The code tells callers apart by their kind and their permissions. `stranger`: nobody that the service knows; `user`: a member
-   * of no organization.
+   * The kind of caller. The code tells callers apart by their kind and their permissions. `stranger`: a caller without a valid credential; `user`: a
+   * member of no organization.
    */
   readonly kind:
     | "stranger"
@@ -317,7 +317,7 @@ async function rejoin({ ids }: World, service: TestService, { userId, roles }: M
 }
 
 type PublicOperation = (typeof publicOperations)[number];
-/** Second names of operations. Rows have the first names only. */
+/** Second names of operations. `ownRows` has only the first names. */
 type Alias = `${string}ApiAuthToken${string}`;
 
 export const publicOperations = [

@@ -14,7 +14,7 @@ import { AcmeProvider } from "./identity-provider.ts";
 import { layingEarlierStore } from "./lay.ts";
 import { chainLength, costlyDefinition, documentOf, functionAnswers } from "./workflows.ts";
 
-/** The expected end of a job. If the job was under way, the test resumes it or sends it these events first. */
+/** The expected end of a job. Before that, the test resumes the job if `resume` is set, and sends it these events. */
 interface End {
   readonly resume?: true;
   readonly events?: readonly { readonly eventId: string; readonly payload?: unknown }[];
@@ -96,7 +96,7 @@ const ends: Readonly<Record<string, End>> = {
   },
 };
 
-/** Returns the expected ends of the jobs that were under way in that store. */
+/** Returns the expected ends of the jobs of that store that can still continue, some of them after a resume. */
 function endsIn(store: EarlierStore): [string, End][] {
   const next: End = { ...chain, output: expect.objectContaining({ attempt: expect.any(Number) }) };
   return Object.keys(store.jobIds).flatMap((name): [string, End][] => {
