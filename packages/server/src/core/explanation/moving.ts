@@ -189,8 +189,11 @@ function calling(circumstances: Circumstances, step: CallingStep): Explanation {
   const where = node?.name === undefined ? "" : ` on node ${quoted(node.name)}`;
   if (hasCallBegun === false || (hasCallBegun === undefined && callCount > maxCallsPerNode)) {
     const certain = hasCallBegun === false ? "has waited for its turn" : "has been queued or under way";
-    const room = `the organization has ${callCount} calls there, of which at most ${maxCallsPerNode} run at the same time`;
-    const sentence = `${which} ${certain} for ${duration(now - since)}${where}: ${room}.`;
+    const why =
+      callCount > maxCallsPerNode
+        ? `the organization has ${callCount} calls there, of which at most ${maxCallsPerNode} run at the same time`
+        : "the node makes other calls first";
+    const sentence = `${which} ${certain} for ${duration(now - since)}${where}: ${why}.`;
     return { state: "queued", sentence, facts: { ...facts, callCount, maxCallsPerNode } };
   }
   const left = timeoutAt - now;

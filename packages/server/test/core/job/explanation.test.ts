@@ -367,6 +367,15 @@ const cases: readonly Case[] = [
     facts: { callCount: 350, maxCallsPerNode: 200 },
   },
   {
+    name: "has its call in line on a node that is busy with the calls of other organizations",
+    story: told([call("charge", null)]),
+    laterMs: 60_000,
+    more: { hasCallBegun: false, callCounts: new Map([[nodeId, 1]]) },
+    state: "queued",
+    sentence: "Attempt 1 of `charge` has waited for its turn for 1 min on node `n1`: the node makes other calls first.",
+    facts: { callCount: 1, maxCallsPerNode: 200 },
+  },
+  {
     name: "may have its call in line on another node",
     story: told([call("charge", null)]),
     laterMs: 60_000,
