@@ -93,7 +93,7 @@ const experimental = { viteModuleRunner: false, nodeLoader: false };
 /*
  * Files of one worker share the modules that they import (`isolate: false`): to load the service anew for each file took a fifth of the processor
  * time. So a file must leave nothing in a module that could disturb another file. Each project has workers of its own, which load the service anew.
- * So the tests of the service, the command line and the pages are one project.
+ * So the tests of the service, the command line and, except in the whole matrix, the pages are one project.
  */
 const onStores = {
   expect: { poll },

@@ -1551,7 +1551,7 @@ export interface paths {
         put?: never;
         /**
          * Check your own permissions
-         * @description The answer says which of these permissions you have. Since the operation changes nothing, it takes no Idempotency-Key.
+         * @description The answer says which of the permissions in the request you have. Since the operation changes nothing, it takes no Idempotency-Key.
          */
         post: operations["CheckPermissions"];
         delete?: never;

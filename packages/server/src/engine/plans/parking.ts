@@ -69,7 +69,7 @@ export class Parking {
     return this.#jobs.findTrial(jobId);
   }
 
-  /** Whether the job was parked and has not gone on since. It may be time to try it again. */
+  /** Whether the job was parked and has not gone on since. Also true if its pause is over. */
   isOnTrial(jobId: string): boolean {
     return this.#jobs.has(jobId);
   }

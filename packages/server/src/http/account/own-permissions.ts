@@ -80,7 +80,7 @@ function checkPermissionsRoute(app: App): void {
         tags: ["members"],
         summary: "Check your own permissions",
         description:
-          "The answer says which of these permissions you have. Since the operation changes nothing, it takes no Idempotency-Key.",
+          "The answer says which of the permissions in the request you have. Since the operation changes nothing, it takes no Idempotency-Key.",
         params: OrganizationParams,
         body: closed({
           permissions: Type.Array(oneOf(grantablePermissions), {

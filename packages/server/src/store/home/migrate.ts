@@ -16,7 +16,7 @@ export async function migrate(database: Database): Promise<void> {
       `The store is at schema ${newest}, but this program knows only ${known.length}. Start a version of Stepwell at least as new as the one that ran last.`,
     );
   }
-  // Most starts find every migration applied, and a transaction for each migration would only make the start slower.
+  // Most starts find every migration applied. A transaction for each of them would make such a start slower, so applied ones are left out.
   for (const migration of known.filter(({ number }) => !numbers.has(number))) {
     await database.transaction((transaction) => apply(transaction, migration));
   }

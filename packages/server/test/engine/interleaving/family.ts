@@ -190,7 +190,10 @@ export class Family {
     return { organizationId: this.#organizationId, jobId: String(answer.jobId) };
   }
 
-  /** Cancels or resumes the job. Does nothing if that is not possible. */
+  /**
+   * Cancels or resumes the job. If that is not possible, the job stays as it is. In both cases, each call of the family that had no answer now gets its
+   * next answer.
+   */
   async tell(key: JobKey, act: "cancel" | "resume"): Promise<void> {
     for (const place of this.#stuck) this.#answered.set(place, (this.#answered.get(place) ?? 0) + 1);
     this.#stuck.clear();

@@ -24,8 +24,8 @@ export interface Attack {
 }
 
 /**
- * Makes the attacks on each field with the thing that belongs there and, if `isWhole`, also with every other thing of that form. For an operation in
- * an organization, more attacks replace all ids at once, or only the organization's.
+ * Makes the attacks on each field with the thing that belongs there and, if `isWhole`, also with every other thing that has the form of the field.
+ * For an operation in an organization, more attacks replace all ids, or only the organization's.
  */
 export async function attacksOn(
   operation: Operation,

@@ -122,7 +122,7 @@ function toDuration(value: Value, budget: Budget): Duration {
   budget.spend(unitsPerTime);
   const ms = readDuration(text);
   return ms === undefined
-    ? fail("has a text that is not a duration in whole milliseconds, as in 1h30m or 3.5s")
+    ? fail("has a text that is not a duration such as 1h30m or 3.5s, or that does not come to whole milliseconds")
     : new Duration(ms);
 }
 
