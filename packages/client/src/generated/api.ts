@@ -2743,7 +2743,7 @@ export interface components {
             outcome: "matched" | "buffered" | "unmatched";
             /** @description The only step that the event is for. It is left out when the event was not sent for a certain step. */
             step?: string;
-            /** @description The branch of that step. It is left out for the main line. */
+            /** @description The branch in which that step is. It is left out for the main line. */
             branch?: string;
             /** @description The only visit of `step` that the event is for. */
             visit?: number;
@@ -2762,7 +2762,7 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             lastDuplicateAt?: string;
-            /** @description The branch of the step that consumed the event. It is left out for the main line. */
+            /** @description The branch in which the step is that consumed the event. It is left out for the main line. */
             consumedByBranch?: string;
             consumedByStep?: string;
             consumedByVisit?: number;

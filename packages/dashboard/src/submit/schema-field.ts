@@ -162,8 +162,9 @@ function alternativesOf(schema: Schema): readonly Json[] | undefined {
 }
 
 /**
- * A union of a choice and null, or of a boolean and null, becomes a choice that also has null. A union of one kind of value, or of null and a value
- * that is asked for as JSON, becomes a field of that kind. In any other union, the user chooses the kind.
+ * If only one alternative is not null, a choice or a boolean becomes a choice, which also has null if the union allows it. A value that is asked for as
+ * JSON becomes a JSON field, even if the union allows null. Any other value becomes a field of its kind, but only if the union does not allow null. In
+ * all other unions, the user chooses the alternative.
  */
 function unionField(
   alternatives: readonly Json[],

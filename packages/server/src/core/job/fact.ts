@@ -91,7 +91,7 @@ export interface EventReceived {
   readonly payload?: JsonValue;
   /** The only step that the event is for. When it is left out, the event is for any wait. */
   readonly step?: string;
-  /** The branch of `step` that the event is for; left out for the main line. */
+  /** The branch in which `step` is; left out for the main line. */
   readonly branch?: string;
   /** The only visit of `step` that the event is for. When it is left out, the event is for the visit that waits now, or else for the next one. */
   readonly visit?: number;

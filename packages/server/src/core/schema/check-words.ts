@@ -30,7 +30,7 @@ export function describeAllowed({ all, compounds }: AllowedValues): string {
       )
     : "";
   if (isShort && list.length <= 200) return `must be ${list}`;
-  return `is not among the ${count(all.length, "allowed value")}`;
+  return all.length === 1 ? "is not the one allowed value" : `is not among the ${all.length} allowed values`;
 }
 
 export function count(amount: number, unit: string, units = `${unit}s`): string {

@@ -60,7 +60,9 @@ const KeptEventSchema = Type.Object(
           "The only step that the event is for. It is left out when the event was not sent for a certain step.",
       }),
     ),
-    branch: Type.Optional(Type.String({ description: "The branch of that step. It is left out for the main line." })),
+    branch: Type.Optional(
+      Type.String({ description: "The branch in which that step is. It is left out for the main line." }),
+    ),
     visit: Type.Optional(Type.Integer({ description: "The only visit of `step` that the event is for." })),
     reason: Type.String({ description: "The reason for the outcome, and what became of the event." }),
     sentBy: ActorSchema,
@@ -70,7 +72,9 @@ const KeptEventSchema = Type.Object(
     }),
     lastDuplicateAt: Type.Optional(Time),
     consumedByBranch: Type.Optional(
-      Type.String({ description: "The branch of the step that consumed the event. It is left out for the main line." }),
+      Type.String({
+        description: "The branch in which the step is that consumed the event. It is left out for the main line.",
+      }),
     ),
     consumedByStep: Type.Optional(Type.String()),
     consumedByVisit: Type.Optional(Type.Integer()),

@@ -89,8 +89,8 @@ const share = 1 / 3;
 /** The time that an organization may spend on reads without a rest. */
 const freeMs = 1_500;
 /**
- * The time that an organization may spend on reads before it reads one at a time. It is shorter than `freeMs`: right after a rest, `freeMs` of the
- * time still counts, so the organization still reads one at a time.
+ * If more of an organization's time on reads than this still counts, the organization reads one at a time. It is shorter than `freeMs`: a rest ends
+ * when `freeMs` still counts, and the organization should then go on reading one at a time.
  */
 const parallelMs = 1_000;
 /** The longest rest, as a fraction of the time for which a read may wait. */
