@@ -46,7 +46,7 @@ export async function* watchJob(
         isFinished = finishing.has(entry.type);
         yield entry;
       }
-      // When a node stops, it ends its streams, so the end of a stream is not always the end of the job.
+      // A node that is being stopped ends its streams, so the end of a stream is not always the end of the job.
       if (!isFinished) throw noAnswer("The stream ended before the job did.");
     } catch (error) {
       isFinished = false;

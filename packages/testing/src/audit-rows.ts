@@ -36,7 +36,7 @@ export async function ask<Row = unknown>(
   return (await database.query(said(text), values)) as Row[];
 }
 
-/** The same sealing duty as in the service, for tests that run it themselves instead of waiting for the service. */
+/** The sealing duty of the service, for tests that run it themselves instead of waiting for the service. */
 export function sealingDuty({ running }: TestService) {
   const { database, engine } = running;
   return auditSealingDuty({ database, now: () => engine.now(), key: testSecrets().keyFor("audit") });

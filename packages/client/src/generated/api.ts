@@ -4408,7 +4408,7 @@ export interface operations {
                      *                 }
                      *               },
                      *               "timeoutSeconds": {
-                     *                 "description": "The time after which the wait fails with Timeout. Without it, the step waits for ever, unless the step itself or the definition has a `timeoutSeconds` of its own.",
+                     *                 "description": "The time after which the wait fails with Timeout. Without it, the step waits for ever, unless the step itself or the workflow definition has a `timeoutSeconds` of its own.",
                      *                 "type": "number",
                      *                 "exclusiveMinimum": 0,
                      *                 "maximum": 31536000

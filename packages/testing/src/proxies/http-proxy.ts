@@ -86,7 +86,7 @@ export class HttpProxy {
   async #ask({ method, path, headers }: Exchange, body: Buffer, outgoing: ServerResponse) {
     const { hostname, port } = this.#target;
     const asking = request({ hostname, port, method, path, headers, agent: false }).end(body);
-    // When the client no longer waits, the request to the service ends too, so that no stream stays open.
+    // The request to the service ends when the client no longer waits, so that no stream stays open.
     outgoing.once("close", () => asking.destroy());
     const [response] = (await once(asking, "response")) as [IncomingMessage];
     return { status: response.statusCode ?? 0, headers: response.headers, bytes: await buffer(response) };

@@ -219,7 +219,7 @@ function signInOf(deviceInfo: Readonly<Record<string, unknown>> | undefined) {
 function signInPolicy({ interactionPolicy }: Pick<Parts, "interactionPolicy">): interactionPolicy.DefaultPolicy {
   const { base, Check } = interactionPolicy;
   const policy = base();
-  // For the service's own clients, the prompt `consent` shows no page. But it is accepted, because clients send `prompt=consent`: other providers
+  // The prompt `consent` shows no page for the service's own clients. But it is accepted, because clients send `prompt=consent`: other providers
   // give a refresh token only for this prompt.
   const consent = policy.get("consent");
   consent?.checks.clear();

@@ -22,7 +22,7 @@ export interface Scope {
   /** Returns the item and the index of the forEach with this name around the step; undefined when there is none. */
   readonly fork: (name: string) => ForkValues | undefined;
   readonly job: JsonObject;
-  /** In milliseconds since 1970: the time of the evaluation, or in a step's config the time at which the visit began. */
+  /** The time of the evaluation, or in a step's config the time at which the visit began. In milliseconds since 1970. */
   readonly now: number;
 }
 

@@ -21,9 +21,8 @@ export interface ChildPlace {
 
 /**
  * The id of the child that a visit of a step makes. It is the same for every attempt and on every node, so that there is only one child. It is a UUID
- * version 7, with a hash in the place of the random bits. Lists of jobs are sorted by id, so the id of a child must be
- * greater than its parent's. The time in the id is therefore 1 ms after the start of the visit, or 1 ms after the time in the parent's id if that is
- * later.
+ * version 7, with a hash in the place of the random bits. Lists of jobs are sorted by id, so the id of a child must be greater than its parent's. The
+ * time in the id is therefore 1 ms after the start of the visit, or 1 ms after the time in the parent's id if that is later.
  */
 export function childIdOf(place: ChildPlace, visitStartedAt: Timestamp): string {
   const time = (Math.max(visitStartedAt, timeIn(place.jobId)) + 1).toString(16).padStart(12, "0");

@@ -105,7 +105,7 @@ export interface Carried {
   readonly slots?: JsonObject;
 }
 
-/** What a job must remember of the past of all its branches, as long as the job may continue. */
+/** The past of all branches of a job, as far as the job needs it to continue. */
 export interface Progress {
   /** The number of visits so far, over all steps and branches. */
   readonly stepRunCount: number;

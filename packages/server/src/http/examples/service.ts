@@ -40,7 +40,7 @@ export const serviceExamples: Readonly<Record<string, Example>> = {
               },
               timeoutSeconds: {
                 description:
-                  "The time after which the wait fails with Timeout. Without it, the step waits for ever, unless the step itself or the definition has a `timeoutSeconds` of its own.",
+                  "The time after which the wait fails with Timeout. Without it, the step waits for ever, unless the step itself or the workflow definition has a `timeoutSeconds` of its own.",
                 type: "number",
                 exclusiveMinimum: 0,
                 maximum: 31536000,

@@ -84,7 +84,7 @@ const noticeColumns = `organization_id AS "organizationId", job_id AS "jobId", s
 
 const outcomeBytes = "octet_length(coalesce(outcome::text, ''))";
 
-/** On a Citus cluster, each Citus worker answers this search by itself. So each row says whether its worker has no further notices. */
+/** Each worker of a Citus cluster answers this search by itself. So each row says whether its worker has no further notices. */
 const findNoticeRows = statement<JobNotice & { readonly isAll: boolean }>(
   "find_job_notices",
   "maintenance",

@@ -175,7 +175,7 @@ onOneStore((home) => {
       { kind: "seal-missing", sealNumber: newestSeal.number },
     ]);
 
-    // Now the entries of the deleted seal are deleted too. Only somebody who has noted this seal before can detect that.
+    // The entries of the deleted seal are now deleted too. Only somebody who has noted this seal before can detect that.
     const entriesOf = `DELETE FROM audit_entry WHERE organization_id = $1
        AND entry_id IN (SELECT entry_id FROM audit_sealed ${ofNewest})`;
     await ask(database, entriesOf, organizationId, newestSeal.number);

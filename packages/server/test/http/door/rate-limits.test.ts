@@ -84,7 +84,8 @@ onOneStore((home) => {
 
         const refused = await api.refused("SubmitJob", "RateLimitError", submit);
         expect(refused.body.detail).toMatch(/^You have submitted 5 jobs.*STEPWELL_TOKEN_SUBMITS_PER_MINUTE\.$/);
-        // Of 60 requests, 41 are used: 30 by the deployment (two changes at 5 each, one version at 20), 10 by five submits, 1 by this one.
+        // The limit is 60 requests, of which 41 are used: 30 by the deployment (two changes at 5 each, one version at 20), 10 by five submits, and 1 by
+        // this request.
         const { headers } = await api.call("GetOrganization");
         expect(headers.get("ratelimit")).toMatch(/^"requests";r=19;t=\d+$/);
       });

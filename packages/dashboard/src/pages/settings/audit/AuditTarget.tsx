@@ -21,7 +21,7 @@ export function AuditTarget({ organizationId, entry }: AuditTargetProps) {
   );
 }
 
-/** For most kinds of things, an entry itself has the name of its target. So a target that no longer exists mostly still has a name here. */
+/** An entry of most kinds has the name of its target. So a target that no longer exists mostly still has a name here. */
 function useTargetName(organizationId: string, { target, details }: AuditTargetProps["entry"]): string | undefined {
   const { type, id = "" } = target;
   const { name, email, workflowId, versionNumber } = details;
